@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The encoded, read-only table: small integer codes and one dictionary a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import DataError, closest
+
+Kind = Literal["numeric", "categorical"]
+Codes = NDArray[Any]  # uint8, uint16 or int32: the smallest that holds the dictionary
+
+
+def smallest_dtype(n_codes: int) -> np.dtype[Any]:
+    """The code type for a dictionary of `n_codes` entries."""
+    if n_codes <= 2**8:
+        return np.dtype(np.uint8)
+    return np.dtype(np.uint16) if n_codes <= 2**16 else np.dtype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as codes into a sorted dictionary.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    kind
+        ``"numeric"`` (values are sorted distinct finite numbers) or ``"categorical"`` (sorted distinct strings).
+    codes
+        One code a row. Code ``len(values)`` means missing, and only where `missing` is true.
+    values
+        The dictionary: `float64` array, or tuple of strings. It may hold values no row has (a declared domain).
+    missing
+        Whether missing is one of the column's values.
+    integer
+        For a numeric column: whether every value is a whole number.
+    bounds
+        For a numeric column: the declared or safe domain, once it is known.
+    labels
+        What a categorical value was before it became a string: ``"string"``, ``"integer"``, ``"number"`` or
+        ``"boolean"``. Lets a classifier answer in the type it was taught.
+    """
+
+    name: str
+    kind: Kind
+    codes: Codes
+    values: tuple[str, ...] | NDArray[np.float64]
+    missing: bool = False
+    integer: bool = False
+    bounds: tuple[float, float] | None = None
+    labels: Literal["string", "integer", "number", "boolean"] = "string"
+
+    def __post_init__(self) -> None:
+        self.codes.setflags(write=False)
+        if isinstance(self.values, np.ndarray):
+            self.values.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __repr__(self) -> str:
+        # values of a private column must not appear in a log by accident
+        return f"<Column {self.name!r}: {self.kind}, {len(self)} rows, {self.n_codes} codes>"
+
+    @property
+    def n_codes(self) -> int:
+        """How many codes there are, missing included."""
+        return len(self.values) + self.missing
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The dictionary of a numeric column."""
+        assert isinstance(self.values, np.ndarray)
+        return self.values
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The dictionary of a categorical column."""
+        assert isinstance(self.values, tuple)
+        return self.values
+
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows have each code."""
+        return np.bincount(self.codes, minlength=self.n_codes).astype(np.int64, copy=False)
+
+    def take(self, rows: NDArray[Any]) -> Column:
+        """The same column for some rows (indices or a mask); the dictionary stays."""
+        return replace(self, codes=self.codes[rows])
+
+    def compact(self) -> Column:
+        """The same column without dictionary entries that no row has."""
+        present = self.counts() > 0
+        if present.all():
+            return self
+        kept = np.flatnonzero(present[: len(self.values)])
+        missing = bool(self.missing and present[-1])
+        renumber = np.cumsum(present) - 1
+        codes = renumber.astype(smallest_dtype(len(kept) + missing))[self.codes]
+        values = self.numbers[kept] if self.kind == "numeric" else tuple(self.names[i] for i in kept)
+        return replace(self, codes=codes, values=values, missing=missing)
+
+
+class Table(Mapping[str, Column]):
+    """An encoded table: columns by name, all of the same length, none of them writable.
+
+    >>> import shoal
+    >>> table = shoal.load_sample().table
+    >>> table
+    <Table: 5000 rows, 9 columns>
+    >>> table["sex"]
+    <Column 'sex': categorical, 5000 rows, 2 codes>
+    """
+
+    def __init__(self, columns: Iterable[Column]) -> None:
+        columns = list(columns)
+        if not columns:
+            raise DataError("empty-table", "The table has no columns.")
+        lengths = {len(column) for column in columns}
+        if len(lengths) > 1:
+            raise DataError("ragged-table", f"The columns have different lengths: {sorted(lengths)}.")
+        names = [column.name for column in columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise DataError(
+                "column-twice", f"Column name(s) given more than once: {', '.join(map(repr, twice))}. Rename them."
+            )
+        self._columns = {column.name: column for column in columns}
+        self.n_rows = lengths.pop()
+
+    def __getitem__(self, name: str) -> Column:
+        try:
+            return self._columns[name]
+        except KeyError:
+            raise DataError("no-column", f"No column {name!r}.{closest(name, self._columns)}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __repr__(self) -> str:
+        return f"<Table: {self.n_rows} rows, {len(self)} columns>"
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names, in order."""
+        return list(self._columns)
+
+    def select(self, names: Sequence[str]) -> Table:
+        """Some of the columns, in the order asked for."""
+        return Table(self[name] for name in names)
+
+    def drop(self, names: Iterable[str]) -> Table:
+        """The table without some columns (names it does not have are no error)."""
+        gone = set(names)
+        return Table(column for name, column in self._columns.items() if name not in gone)
+
+    def take(self, rows: NDArray[Any]) -> Table:
+        """Some of the rows (indices or a mask); dictionaries stay."""
+        return Table(column.take(rows) for column in self._columns.values())
+
+    def with_column(self, column: Column) -> Table:
+        """The table with one column replaced or, if new, added at the end."""
+        columns = {**self._columns, column.name: column}
+        return Table(columns.values())
+
+    def complete(self) -> Table:
+        """Only the rows in which nothing is missing, with dictionaries to match."""
+        keep = np.ones(self.n_rows, dtype=bool)
+        for column in self._columns.values():
+            if column.missing:
+                keep &= column.codes != len(column.values)
+        return Table(column.take(keep).compact() for column in self._columns.values())
