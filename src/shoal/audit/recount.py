@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is in which group, recounted from the rows and the released file alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.spans import Spans, TreeSpans
+from shoal.data.target import with_target
+from shoal.data.table import Column, Table
+from shoal.errors import DataError, RoleError, closest
+from shoal.release import TreeRelease
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The people who share a span, for every span that somebody has.
+
+    Attributes
+    ----------
+    of_person
+        The number of each person's group.
+    people
+        How many people each group has.
+    n_bins
+        How many bins each group's span holds; a span of one bin tells nothing private.
+    example
+        One person of each group.
+    """
+
+    of_person: Counts
+    people: Counts
+    n_bins: Counts
+    example: Counts
+
+    def __len__(self) -> int:
+        return len(self.people)
+
+    def by_value(self, column: Column) -> Counts:
+        """How many people of each group have each value of a column (groups × codes)."""
+        key = self.of_person * column.n_codes + column.codes
+        return np.bincount(key, minlength=len(self) * column.n_codes).reshape(len(self), column.n_codes)
+
+
+def group_people(spans: Spans, target: Column, *, target_is_public: bool) -> Groups:
+    """Turn spans of leaves into groups over bins.
+
+    A bin is a leaf and a value of the target. Where the target is private it can be any of its values; where it is
+    public, the attacker sees which, so people of one span with different classes are in different groups.
+    """
+    if not target_is_public:
+        people = np.bincount(spans.of_person, minlength=len(spans))
+        return Groups(spans.of_person, people, spans.n_leaves * target.n_codes, spans.example)
+    key = spans.of_person * target.n_codes + target.codes
+    present, example, of_person, people = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    return Groups(of_person.reshape(-1), people, spans.n_leaves[present // target.n_codes], example)
+
+
+@dataclass(frozen=True)
+class Recount:
+    """Rows fitted to a release, and what they amount to."""
+
+    table: Table
+    target: Column
+    public: frozenset[str]
+    tree_spans: TreeSpans
+    groups: Groups
+    bins: Counts  # leaf × class, as the rows give them; a row for every node
+
+
+def recount(release: TreeRelease, X: Any, y: Any, public: Collection[str] | None) -> Recount:
+    """Group the people of `X` by what an attacker who knows `public` can tell."""
+    table = with_target(release.read(X), y, release.target)
+    known = public_names(release, public)
+    target = fit_target(release, table[release.target])
+    tree_spans = TreeSpans(release, known)
+    groups = group_people(tree_spans.spans(table), target, target_is_public=release.target in known)
+    ends = release.routing.apply(table)
+    key = ends * target.n_codes + target.codes
+    bins = np.bincount(key, minlength=len(release.nodes) * target.n_codes).reshape(-1, target.n_codes)
+    return Recount(table, target, known, tree_spans, groups, bins)
+
+
+def public_names(release: TreeRelease, public: Collection[str] | None) -> frozenset[str]:
+    """What the attacker knows: as the release says, or as the auditor says instead."""
+    if public is None:
+        return frozenset(attribute.name for attribute in release.attributes if attribute.role == "public")
+    if isinstance(public, str):
+        raise RoleError("roles", f"public must be a list of column names; got one string. Try [{public!r}].")
+    names = [attribute.name for attribute in release.attributes]
+    for name in public:
+        if name not in names:
+            raise RoleError("roles", f"The release has no attribute {name!r} to be public.{closest(name, names)}")
+    return frozenset(public)
+
+
+def fit_target(release: TreeRelease, column: Column) -> Column:
+    """The target's column in the codes of the release."""
+    if column.missing:
+        n = int((column.codes == len(column.values)).sum())
+        raise DataError("target-missing", f"The target {column.name!r} is missing in {n} row(s). Remove them first.")
+    position = {value: code for code, value in enumerate(release.classes)}
+    code_of = np.array([position.get(value, -1) for value in column.names], dtype=np.int64)
+    codes = code_of[column.codes]
+    if (codes < 0).any():
+        raise DataError(
+            "unseen-value",
+            f"{int((codes < 0).sum())} row(s) have a value of the target {column.name!r} that the release does not "
+            "declare. Are these the rows it was learned from?",
+        )
+    return Column(column.name, "categorical", codes, release.classes)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an audit says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the auditor noticed.
+
+    `severity` is ``"breach"`` (the promise does not hold), ``"warning"`` (outside the promise, and worth knowing) or
+    ``"note"``. `nodes` are the nodes responsible; `people` says how many people it concerns.
+    """
+
+    code: str
+    severity: Literal["breach", "warning", "note"]
+    message: str
+    people: int = 0
+    nodes: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as plain JSON."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "people": self.people,
+            "nodes": list(self.nodes),
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """One requirement, and whether every group keeps it."""
+
+    requirement: str
+    about: str
+    holds: bool
+    failing_groups: int
+    failing_people: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict on one requirement as plain JSON."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """An independent recount of a release's groups, and its findings.
+
+    Attributes
+    ----------
+    holds
+        Whether every requirement holds and the released counts are those of the rows.
+    smallest_group
+        People in the smallest group that the promise is about; None where every span is a single bin, so that
+        nothing private can be told at all.
+    n_people, n_groups, n_exempt
+        People, groups, and groups whose span is a single bin (exempt: it tells nothing private).
+    parts
+        The verdict on each requirement.
+    group_sizes
+        The size of every group, ascending.
+    exposed
+        People whose target an attacker who also knows each group's class histogram can tell for certain; None where
+        the target is public.
+    highest_confidence
+        That attacker's highest confidence in anybody's target.
+    exact
+        Whether the two are exact: groups share no bin. Otherwise they are upper bounds.
+    findings
+        Breaches first.
+    """
+
+    holds: bool
+    smallest_group: int | None
+    n_people: int
+    n_groups: int
+    n_exempt: int
+    parts: tuple[Part, ...]
+    group_sizes: NDArray[np.int64]
+    exposed: int | None
+    highest_confidence: float | None
+    exact: bool
+    findings: tuple[Finding, ...]
+    claims: tuple[Mapping[str, Any], ...]
+    public: tuple[str, ...]
+    sha256: str
+
+    @property
+    def exposed_share(self) -> float | None:
+        """The share of people that `exposed` is."""
+        return None if self.exposed is None else self.exposed / self.n_people
+
+    def __str__(self) -> str:
+        if self.smallest_group is None:
+            size = "every span is a single bin, which tells nothing private"
+        else:
+            size = f"smallest group {self.smallest_group:,}"
+        groups = "1 group" if self.n_groups == 1 else f"{self.n_groups:,} groups"
+        lines = [f"{'holds' if self.holds else 'BREACH'}: {size} ({groups} of {self.n_people:,} people recounted)"]
+        for part in self.parts:
+            mark = "holds" if part.holds else f"fails for {part.failing_people:,} people in {part.failing_groups:,} group(s)"
+            lines.append(f"  {part.requirement}{part.about}: {mark}")
+        if self.exposed is not None and self.highest_confidence is not None:
+            bound = "" if self.exact else "at most "
+            lines.append(
+                f"  target known for certain: {bound}{self.exposed:,} people ({self.exposed_share:.1%}); "
+                f"highest confidence {bound}{self.highest_confidence:.1%}"
+            )
+        lines += [f"  {finding.severity}: {finding.message}" for finding in self.findings]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Audit: {'holds' if self.holds else 'breach'}, smallest group {self.smallest_group}>"
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as plain JSON: counts and nodes, no cell of the table."""
+        sizes, groups = np.unique(self.group_sizes, return_counts=True)
+        return {
+            "holds": self.holds,
+            "smallest_group": self.smallest_group,
+            "people": self.n_people,
+            "groups": self.n_groups,
+            "exempt_groups": self.n_exempt,
+            "requirements": [part.to_json() for part in self.parts],
+            "claims": [dict(claim) for claim in self.claims],
+            "public": list(self.public),
+            "exposed": self.exposed,
+            "exposed_share": self.exposed_share,
+            "highest_confidence": self.highest_confidence,
+            "exact": self.exact,
+            "group_sizes": {"size": sizes.tolist(), "groups": groups.tolist()},
+            "findings": [finding.to_json() for finding in self.findings],
+            "release_sha256": self.sha256,
+        }

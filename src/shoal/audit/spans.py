@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The spans of a tree: for every person the set of leaves an outsider must think possible.
+
+A leaf is possible for a person when his public values pass every public test on its path, and the private tests on
+its path do not contradict each other within the declared domain. The second half is a fact about the leaf alone,
+because the domain is a product of columns; so people are told apart by the public tests they can be put to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.data.table import Table
+from shoal.release import TreeRelease
+
+Ids = NDArray[np.int64]
+Allowed = dict[int, NDArray[np.bool_]]  # private test -> the atoms its path still allows
+
+
+@dataclass(frozen=True)
+class Spans:
+    """The span of every person.
+
+    Attributes
+    ----------
+    of_person
+        The number of each person's span; equal numbers, equal spans.
+    n_leaves
+        For each span, how many leaves it holds.
+    example
+        For each span, one person who has it.
+    """
+
+    of_person: Ids
+    n_leaves: Ids
+    example: Ids
+
+    def __len__(self) -> int:
+        return len(self.n_leaves)
+
+
+class TreeSpans:
+    """Computes spans of one released tree for an attacker who knows the public attributes."""
+
+    def __init__(self, release: TreeRelease, public: Collection[str]) -> None:
+        self.routing = release.routing
+        self.public = tuple(name for name in self.routing.names if name in public)
+        self._known = {self.routing.names.index(name): i for i, name in enumerate(self.public)}
+
+    @property
+    def private(self) -> tuple[str, ...]:
+        """The tested attributes that the attacker does not know."""
+        return tuple(name for name in self.routing.names if name not in self.public)
+
+    def spans(self, table: Table) -> Spans:
+        """The spans of the people in a table; only its public columns are looked at."""
+        if not self.public:
+            everybody = np.zeros(table.n_rows, dtype=np.int64)
+            _, n_leaves = self._walk(0, everybody[:1], np.zeros((0, 1), dtype=np.int32), {})
+            return Spans(everybody, n_leaves, everybody[:1])
+        encoded = self.routing.encode(table, self.public)
+        self.routing.check_known(encoded, self.public)
+        cells, cell_of_person = _distinct(encoded)
+        ids, n_leaves = self._walk(0, np.arange(cells.shape[1]), cells, {})
+        of_person = ids[cell_of_person]
+        _, example = np.unique(of_person, return_index=True)
+        return Spans(of_person, n_leaves, example)
+
+    def leaves_of(self, table: Table, person: int) -> list[int]:
+        """The leaves in one person's span."""
+        one = table.take(np.array([person]))
+        cell = self.routing.encode(one, self.public)[:, 0] if self.public else np.zeros(0, dtype=np.int32)
+        leaves: list[int] = []
+        stack: list[tuple[int, Allowed]] = [(0, {})]
+        while stack:
+            number, allowed = stack.pop()
+            test = int(self.routing.tests[number])
+            if test < 0:
+                leaves.append(number)
+            elif test in self._known:
+                stack.append((int(self.routing.children(number)[cell[self._known[test]]]), allowed))
+            else:
+                stack.extend(self._private_ways(number, test, allowed))
+        return sorted(leaves)
+
+    def _private_ways(self, number: int, test: int, allowed: Allowed) -> list[tuple[int, Allowed]]:
+        """The children that some private value leads to, given what the path already says of that attribute."""
+        children = self.routing.children(number)
+        here = allowed.get(test)
+        here = self.routing.atoms[test].possible if here is None else here
+        return [(int(child), {**allowed, test: here & (children == child)}) for child in np.unique(children[here])]
+
+    def _walk(self, number: int, cells: Ids, encoded: NDArray[np.int32], allowed: Allowed) -> tuple[Ids, Ids]:
+        """Number the parts of the cells' spans that lie below a node: (a number a cell, leaves a number)."""
+        test = int(self.routing.tests[number])
+        if test < 0:
+            return np.zeros(len(cells), dtype=np.int64), np.ones(1, dtype=np.int64)
+        if test not in self._known:
+            parts = [self._walk(child, cells, encoded, rest) for child, rest in self._private_ways(number, test, allowed)]
+            ids, n_leaves = parts[0]
+            for more in parts[1:]:
+                ids, n_leaves = _both(ids, n_leaves, *more)
+            return ids, n_leaves
+        child_of_cell = self.routing.children(number)[encoded[self._known[test], cells]]
+        order = np.argsort(child_of_cell, kind="stable")
+        children, starts = np.unique(child_of_cell[order], return_index=True)
+        ids = np.empty(len(cells), dtype=np.int64)
+        found: list[Ids] = []
+        offset = 0
+        for child, where in zip(children, np.split(order, starts[1:]), strict=True):
+            sub_ids, sub_leaves = self._walk(int(child), cells[where], encoded, allowed)
+            ids[where] = sub_ids + offset
+            offset += len(sub_leaves)
+            found.append(sub_leaves)
+        return ids, np.concatenate(found)
+
+
+def _both(ids: Ids, n_leaves: Ids, other: Ids, other_leaves: Ids) -> tuple[Ids, Ids]:
+    """Two parts of the same spans, taken together."""
+    if len(other_leaves) == 1:
+        return ids, n_leaves + other_leaves[0]
+    if len(n_leaves) == 1:
+        return other, other_leaves + n_leaves[0]
+    pairs, where, together = np.unique(ids * len(other_leaves) + other, return_index=True, return_inverse=True)
+    return together.reshape(-1), n_leaves[ids[where]] + other_leaves[other[where]]
+
+
+def _distinct(encoded: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ids]:
+    """The distinct columns of a matrix, and which of them each column is."""
+    key = np.zeros(encoded.shape[1], dtype=np.int64)
+    size = 1
+    for row in encoded:
+        radix = int(row.max()) + 1
+        if size * radix > 2**62:  # renumber before the key overflows
+            present, key = np.unique(key, return_inverse=True)
+            key, size = key.reshape(-1), len(present)
+        key = key * radix + row
+        size *= radix
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    return np.ascontiguousarray(encoded[:, first]), which.reshape(-1)

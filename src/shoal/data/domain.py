@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The domain of each column: what an attacker is assumed to know before he sees a model.
+
+A release states its domain, so the domain must be declared or safe. A public column's values are known to the attacker
+anyway. Of a private column, an undeclared number range is cut back to round bounds with enough people at or beyond
+each, and an undeclared category that too few people have is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.data.discretize import safe_bounds
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.roles import Roles
+from shoal.data.table import Column, Table, smallest_dtype
+from shoal.errors import DataError, closest
+
+Domain = Mapping[str, Sequence[Any]]
+
+
+def declare_domain(
+    table: Table, roles: Roles, domain: Domain | None, hierarchies: Mapping[str, Hierarchy], *, people: int
+) -> Table:
+    """The features and the target of a table, each with its domain settled.
+
+    Parameters
+    ----------
+    domain
+        Declared values of a categorical column, or the two bounds of a numeric one.
+    hierarchies
+        A hierarchy that lists its values declares them too.
+    people
+        How many people must stand behind anything undeclared that is said of a private column.
+    """
+    domain = {} if domain is None else dict(domain)
+    for name in domain:
+        if name not in table:
+            raise DataError("no-column", f"domain: no column {name!r}.{closest(name, table)}")
+    columns = []
+    for name in (*roles.features, roles.target):
+        column = table[name]
+        declared = domain.get(name)
+        if declared is None and name in hierarchies:
+            declared = hierarchies[name].values
+        private = roles.of(name) == "private"
+        if column.kind == "categorical":
+            columns.append(_categorical(column, declared, people if private and name != roles.target else 0))
+        else:
+            columns.append(_numeric(column, declared, people if private else 0))
+    return Table(columns)
+
+
+def _categorical(column: Column, declared: Sequence[Any] | None, people: int) -> Column:
+    if declared is None:
+        counts = column.counts()[: len(column.values)]
+        rare = int(((counts > 0) & (counts < people)).sum())
+        if rare:
+            raise DataError(
+                "rare-private-values",
+                f"Private column {column.name!r} has {rare} value(s) that fewer than {people} people have, and a release "
+                "names them. Declare the column's values with domain=, or give it a hierarchy that lists them.",
+            )
+        return column
+    if isinstance(declared, str):
+        raise DataError("domain", f"domain of {column.name!r} must be a list of values; got one string.")
+    values = tuple(map(_text, declared))
+    if len(set(values)) < len(values) or not values:
+        raise DataError("domain", f"domain of {column.name!r} must list every value once, and at least one.")
+    position = {value: code for code, value in enumerate(values)}
+    code_of = np.array([*(position.get(value, -1) for value in column.names), len(values)], dtype=np.int64)
+    codes = code_of[column.codes]
+    outside = int((codes < 0).sum())
+    if outside:
+        unknown = int((code_of[np.unique(column.codes)] < 0).sum())
+        raise DataError(
+            "outside-domain",
+            f"Column {column.name!r} has {unknown} value(s), in {outside} row(s), that its declared domain does not list. "
+            "Add them to the domain (or hierarchy), or list them as missing.",
+        )
+    return replace(column, codes=codes.astype(smallest_dtype(len(values) + 1)), values=values)
+
+
+def _numeric(column: Column, declared: Sequence[Any] | None, people: int) -> Column:
+    numbers = column.numbers
+    if declared is not None:
+        if isinstance(declared, str) or len(declared) != 2:
+            raise DataError("domain", f"domain of {column.name!r}, a numeric column, must be two bounds [low, high].")
+        try:
+            low, high = (float(bound) for bound in declared)
+        except (TypeError, ValueError):
+            raise DataError("domain", f"domain of {column.name!r} must be two numbers.") from None
+        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+            raise DataError("domain", f"domain of {column.name!r} must be two finite numbers, low first.")
+        outside = int(column.counts()[: len(numbers)][(numbers < low) | (numbers > high)].sum())
+        if outside:
+            raise DataError(
+                "outside-domain",
+                f"Column {column.name!r} has {outside} row(s) outside its declared bounds. Widen them, or clip the column.",
+            )
+        return replace(column, bounds=(low, high))
+    if not len(numbers):
+        raise DataError("empty-column", f"Column {column.name!r} has no value at all. Drop it, or make it an identifier.")
+    if not people:
+        return replace(column, bounds=(float(numbers[0]), float(numbers[-1])))
+    low, high = safe_bounds(numbers, column.counts()[: len(numbers)], people)
+    if column.integer:  # still at or beyond the people counted, and a number the column could hold
+        low, high = math.floor(low), math.ceil(high)
+    return clip(column, float(low), float(max(low, high)))
+
+
+def clip(column: Column, low: float, high: float) -> Column:
+    """The column with every number below `low` or above `high` moved there."""
+    values, code_of = np.unique(np.clip(column.numbers, low, high), return_inverse=True)
+    code_of = np.append(code_of, len(values)).astype(smallest_dtype(len(values) + 1))
+    return replace(column, codes=code_of[column.codes], values=values, bounds=(low, high))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files into a `Table`: CSV, Parquet and Arrow.
+
+The readers' own messages quote rows, so none of them is ever passed on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from shoal.data.encode import encode
+from shoal.data.frames import PANDAS_INDEX, check_kinds, refuse_twice
+from shoal.data.sniff import Look, look, undecodable
+from shoal.data.table import Column, Kind, Table
+from shoal.errors import DataError, closest
+
+TEXT = pa.dictionary(pa.int32(), pa.string())
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+Kinds = Mapping[str, Kind]
+
+
+class _File(Protocol):
+    names: list[str]
+
+    def open(self, names: Sequence[str], kinds: Kinds) -> Callable[[str], Column]:
+        """What gives each of these columns, once. Several threads may call it."""
+        ...
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    quote: str | None = '"',
+    missing: Collection[str] = ("", "?"),
+    kinds: Mapping[str, Kind] | None = None,
+    columns: Sequence[str] | None = None,
+) -> Table:
+    """Read a table from a file.
+
+    Parameters
+    ----------
+    path
+        A ``.csv``, ``.tsv`` or ``.txt`` file with a header line (also ``.gz``), a ``.parquet`` file or a
+        folder of them, or a ``.feather``, ``.arrow`` or ``.ipc`` file.
+    delimiter, encoding, decimal
+        Of a text file; found out from its beginning unless given.
+    quote
+        What encloses values of a text file that hold a delimiter; None for nothing.
+    missing
+        Cells that mean missing.
+    kinds
+        ``"numeric"`` or ``"categorical"`` for some of the columns. By default numbers are numeric, except
+        whole numbers of one width with leading zeros at the beginning of a text file, such as zip codes.
+    columns
+        The columns to read, in this order; all by default.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "people.csv")
+    ...     _ = file.write_text("age;zip;weight\\n30;01234;70,5\\n?;04321;81\\n")
+    ...     table = read_table(file)
+    >>> [column.kind for column in table.values()]
+    ['numeric', 'categorical', 'numeric']
+    >>> table["weight"].numbers.tolist()
+    [70.5, 81.0]
+    """
+    tokens = tuple([missing] if isinstance(missing, str) else missing)
+    source, shown = Path(path), str(path)
+    suffix = source.suffix.lower()
+    inner = Path(source.stem).suffix.lower() if suffix == ".gz" else suffix
+    file: _File
+    if not source.exists():
+        raise DataError("no-file", f"There is no file {shown!r}.")
+    if source.is_dir() or suffix == ".parquet":
+        file = _ParquetFile(source, shown, tokens)
+    elif suffix in (".feather", ".arrow", ".ipc"):
+        file = _ArrowFile(source, shown, tokens)
+    elif inner in TEXT_SUFFIXES:
+        if inner == ".tsv" and delimiter is None:
+            delimiter = "\t"
+        found = look(source, shown, tokens, encoding, delimiter, quote, decimal)
+        file = _TextFile(source, shown, tokens, found)
+    else:
+        raise DataError(
+            "unknown-format",
+            f"{shown!r} has no suffix that Shoal knows: .csv, .tsv, .txt (also .gz), .parquet, .feather, "
+            ".arrow or .ipc.",
+        )
+    refuse_twice(file.names, f" in {shown!r}")
+    kinds = check_kinds(kinds, file.names)
+    wanted = file.names if columns is None else list(columns)
+    for name in wanted:
+        if name not in file.names:
+            raise DataError("no-column", f"{shown!r} has no column {name!r}.{closest(name, file.names)}")
+    refuse_twice(wanted)
+    column = file.open(wanted, kinds)
+    # few threads, because every column at work is in memory as Arrow
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        table = Table(pool.map(column, wanted))
+    if table.n_rows == 0:
+        raise DataError("no-rows", f"{shown!r} has column names, but no rows.")
+    return table
+
+
+class _TextFile:
+    """A CSV file after a look at its beginning."""
+
+    def __init__(self, source: Path, shown: str, missing: tuple[str, ...], found: Look) -> None:
+        self.source, self.shown, self.missing, self.found = source, shown, missing, found
+        self.names = found.names
+
+    def open(self, names: Sequence[str], kinds: Kinds) -> Callable[[str], Column]:
+        header = dict(zip(self.names, self.found.header, strict=True))
+        text = {self.names[i] for i in self.found.text if self.names[i] not in kinds}
+        text |= {name for name, kind in kinds.items() if kind == "categorical"}
+        # blanks are allowed around what stands for missing
+        nulls = {blank + token + end for token in self.missing for blank in ("", " ") for end in ("", " ")}
+        convert = pacsv.ConvertOptions(
+            include_columns=[header[name] for name in names],
+            column_types={header[name]: TEXT for name in text},
+            null_values=sorted(nulls),
+            strings_can_be_null=True,
+            auto_dict_encode=True,
+            auto_dict_max_cardinality=2**31 - 1,
+            decimal_point=self.found.decimal,
+            # what is written true, or as a time of day, stays the text it is
+            true_values=[],
+            false_values=[],
+            timestamp_parsers=["%%"],
+        )
+        arrow = self._read(convert)
+        found = dict(zip(names, arrow.columns, strict=True))
+
+        def column(name: str) -> Column:
+            kind, chunks = kinds.get(name), found.pop(name)
+            if pa.types.is_dictionary(chunks.type):
+                if not pa.types.is_string(chunks.type.value_type):
+                    raise undecodable(self.shown, self.found.encoding)
+                chunks, number = self._tidy(chunks, name not in text)
+                kind = kind or ("numeric" if number else "categorical")
+            column = encode(name, chunks, kind=kind, missing=self.missing)
+            if kinds.get(name) == "categorical" and all(map(_is_whole, column.names)):
+                return replace(column, labels="integer")
+            return column
+
+        return column
+
+    def _read(self, convert: pacsv.ConvertOptions) -> pa.Table:
+        # quoted line ends and very long lines cost time: allow for them only when they turn up
+        for careful in (False, True):
+            try:
+                return self._parse(convert, careful=careful)
+            except UnicodeDecodeError:
+                raise undecodable(self.shown, self.found.encoding) from None
+            except pa.ArrowInvalid as error:
+                if "UTF8" in str(error):
+                    raise undecodable(self.shown, self.found.encoding) from None
+            except OSError:
+                raise DataError("damaged-file", f"{self.shown!r} cannot be read to its end.") from None
+        raise self._ragged(convert)
+
+    def _parse(
+        self, convert: pacsv.ConvertOptions, *, careful: bool, bad_row: Any = None, threads: bool = True
+    ) -> pa.Table:
+        block_size = 2**26 if careful else 2**21
+        compression = "gzip" if self.source.suffix.lower() == ".gz" else None
+        with pa.input_stream(str(self.source), compression=compression) as stream:
+            return pacsv.read_csv(
+                stream,
+                pacsv.ReadOptions(encoding=self.found.encoding, use_threads=threads, block_size=block_size),
+                pacsv.ParseOptions(
+                    delimiter=self.found.delimiter,
+                    quote_char=self.found.quote or False,
+                    newlines_in_values=careful,
+                    invalid_row_handler=bad_row,
+                ),
+                convert,
+            )
+
+    def _ragged(self, convert: pacsv.ConvertOptions) -> DataError:
+        """Count the rows that do not fit. Only one thread knows where it is."""
+        wrong: list[int] = []
+
+        def bad_row(row: pacsv.InvalidRow) -> str:
+            wrong.append(row.number or 0)
+            return "skip"
+
+        try:
+            self._parse(convert, careful=True, bad_row=bad_row, threads=False)
+        except pa.ArrowInvalid:
+            wrong.clear()
+        if not wrong:
+            return DataError(
+                "malformed-file", f"{self.shown!r} cannot be cut into rows. Is a quote left open?"
+            )
+        return DataError(
+            "ragged-line",
+            f"{len(wrong)} row(s) of {self.shown!r} do not have {len(self.names)} values; the first is row "
+            f"{wrong[0]}, the header being row 1.",
+        )
+
+    def _tidy(self, chunks: pa.ChunkedArray, numbers: bool) -> tuple[pa.ChunkedArray, bool]:
+        """Blanks around strings go; if then all are numbers, they are. Looks at distinct strings only."""
+        chunks = chunks.unify_dictionaries()
+        if chunks.num_chunks == 0:
+            return chunks, False
+        entries = chunks.chunk(0).dictionary
+        trimmed = pc.utf8_trim_whitespace(entries)
+        if trimmed.equals(entries):
+            return chunks, False
+        if numbers:
+            plain = pc.if_else(pc.is_in(trimmed, pa.array(self.missing, pa.string())), None, trimmed)
+            try:
+                trimmed = pc.replace_substring(plain, self.found.decimal, ".").cast(pa.float64())
+            except pa.ArrowInvalid:
+                numbers = False
+        pieces = [pa.DictionaryArray.from_arrays(chunk.indices, trimmed) for chunk in chunks.chunks]
+        return pa.chunked_array(pieces), numbers
+
+
+def _is_whole(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and (text == "0" or digits[0] != "0")
+
+
+class _ParquetFile:
+    """A Parquet file, or a flat folder of them that have the same columns."""
+
+    def __init__(self, source: Path, shown: str, missing: tuple[str, ...]) -> None:
+        self.shown, self.missing = shown, missing
+        self.parts = [source]
+        if source.is_dir():
+            hidden = ("_", ".")
+            self.parts = sorted(part for part in source.glob("*.parquet") if not part.name.startswith(hidden))
+            if not self.parts:
+                raise DataError("no-file", f"The folder {shown!r} has no .parquet files.")
+        try:
+            self.metadata = [pq.read_metadata(part) for part in self.parts]
+        except (pa.ArrowException, OSError):
+            raise self._damaged() from None
+        schemas = [data.schema.to_arrow_schema() for data in self.metadata]
+        if any(schema.names != schemas[0].names for schema in schemas):
+            raise DataError("schema-differs", f"The files of {shown!r} do not all have the same columns.")
+        self.names = [name for name in schemas[0].names if not name.startswith(PANDAS_INDEX)]
+        strings = (pa.string(), pa.large_string())
+        self.strings = [field.name for field in schemas[0] if field.type in strings]
+
+    def open(self, names: Sequence[str], kinds: Kinds) -> Callable[[str], Column]:
+        return lambda name: encode(name, self._column(name), kind=kinds.get(name), missing=self.missing)
+
+    def _column(self, name: str) -> pa.ChunkedArray:
+        parts = []
+        try:
+            for part, metadata in zip(self.parts, self.metadata, strict=True):
+                with pq.ParquetFile(part, metadata=metadata, read_dictionary=self.strings) as file:
+                    parts.append(file.read(columns=[name], use_pandas_metadata=False))
+        except (pa.ArrowException, OSError):
+            raise self._damaged() from None
+        try:
+            return pa.concat_tables(parts, promote_options="permissive").column(name)
+        except pa.ArrowException:
+            raise DataError(
+                "schema-differs", f"Column {name!r} has different types in the files of {self.shown!r}."
+            ) from None
+
+    def _damaged(self) -> DataError:
+        return DataError("damaged-file", f"{self.shown!r} is no complete Parquet file.")
+
+
+class _ArrowFile:
+    """An Arrow IPC file (Feather is another name for it) or stream."""
+
+    def __init__(self, source: Path, shown: str, missing: tuple[str, ...]) -> None:
+        self.missing = missing
+        try:
+            with pa.memory_map(str(source)) as stream:
+                try:
+                    self.table = pa.ipc.open_file(stream).read_all()
+                except pa.ArrowInvalid:
+                    stream.seek(0)
+                    self.table = pa.ipc.open_stream(stream).read_all()
+        except (pa.ArrowException, OSError):
+            raise DataError("damaged-file", f"{shown!r} is no complete Arrow file.") from None
+        self.names = [name for name in self.table.schema.names if not name.startswith(PANDAS_INDEX)]
+
+    def open(self, names: Sequence[str], kinds: Kinds) -> Callable[[str], Column]:
+        return lambda name: encode(name, self.table[name], kind=kinds.get(name), missing=self.missing)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The counting protocol between miners and engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.data.hierarchy import Levels
+
+Counts = NDArray[np.int64]
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A column as a grower sees it: no rows, only how its codes may be grouped.
+
+    Attributes
+    ----------
+    name, public
+        The column and whether an attacker may know it.
+    n_codes
+        How many codes it has; missing, if any, is the last.
+    missing
+        Whether the last code means missing.
+    levels
+        The groupings of a hierarchy, finest first; None for a numeric column without one.
+    cuts
+        For a numeric column without a hierarchy: code j holds the numbers above cuts[j-1] and at most cuts[j].
+    """
+
+    name: str
+    public: bool
+    n_codes: int
+    missing: bool = False
+    levels: Levels | None = None
+    cuts: NDArray[np.float64] | None = None
+
+    @property
+    def n_known(self) -> int:
+        """How many codes are not missing."""
+        return self.n_codes - self.missing
+
+
+class Engine(Protocol):
+    """Answers in counts of people. Nodes and spans are numbered from 0; each begins as one that holds everybody."""
+
+    features: Sequence[Feature]
+    n_people: int
+    n_classes: int
+
+    def node_classes(self, nodes: Ids) -> Counts:
+        """People of each node by class (nodes × classes)."""
+        ...
+
+    def node_counts(self, nodes: Ids, feature: int) -> Counts:
+        """People of each node by code of a feature and class (nodes × codes × classes)."""
+        ...
+
+    def split_nodes(self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
+        """Split each node by branch_of[node, code]; the new nodes' numbers (nodes × branches), −1 where nobody is."""
+        ...
+
+    def class_spans(self) -> Ids:
+        """Split the first span by class (the target is public); the new spans' numbers, −1 where nobody is."""
+        ...
+
+    def span_counts(self, spans: Ids, feature: int | None, by: int | None) -> Counts:
+        """People of each span by code of a feature (None: all in one) and value of a sensitive column (None: all in one)."""
+        ...
+
+    def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
+        """Split each span by branch_of[code]; the new spans' numbers (spans × branches), −1 where nobody is."""
+        ...

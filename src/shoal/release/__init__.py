@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What leaves the house.
+
+A release is a model, how many people are in each of its bins, the declared domain and what is claimed. Each kind has
+its file: plain, versioned JSON that loads without any miner. This folder may import `shoal.data` and `shoal.privacy`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shoal.errors import ReleaseError
+from shoal.release.domain import Attribute, Interval
+from shoal.release.files import read_json
+from shoal.release.node import Branch, Node
+from shoal.release.parse import parse_tree
+from shoal.release.tree import TreeRelease, Verdict
+
+__all__ = ["Attribute", "Branch", "Interval", "Node", "TreeRelease", "Verdict", "load"]
+
+_KINDS = {"tree": parse_tree}
+
+
+def load(path: str | Path) -> TreeRelease:
+    """Read a release from its file; a broken or hostile one is refused with one sentence.
+
+    >>> load("no-such-file.json")
+    Traceback (most recent call last):
+    ...
+    shoal.errors.ReleaseError: Cannot read 'no-such-file.json': No such file or directory.
+    """
+    body = read_json(path)
+    kind = body.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ReleaseError(
+            "other-kind", f"{str(path)!r} is a release of a kind this version does not know; known: {sorted(_KINDS)}."
+        )
+    try:
+        return _KINDS[kind](body)
+    except ReleaseError as error:
+        raise ReleaseError(error.code, f"{str(path)!r}: {error}") from None

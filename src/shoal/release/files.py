@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Release files: plain JSON that comes from anywhere, so nothing in it is believed before it is checked."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, NoReturn
+
+from shoal.errors import ReleaseError
+
+FORMAT = "shoal-release/1"
+MAX_BYTES = 256 * 1024 * 1024
+
+
+def write_atomically(path: str | Path, text: str) -> None:
+    """Write beside the target, flush to disk, rename into place; on any failure the target is as it was."""
+    path = Path(path)
+    try:
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes the file private; give it the rights an ordinary new file would have
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(beside, 0o666 & ~mask)
+        os.replace(beside, path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        if isinstance(error, OSError):
+            raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
+        raise
+
+
+def write_json(body: dict[str, Any], path: str | Path) -> None:
+    """Write a release's JSON, one node a line so that two versions can be compared."""
+    lines = [f"{json.dumps(key)}: {_value(value)}" for key, value in body.items()]
+    write_atomically(path, "{" + ",\n ".join(lines) + "}\n")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n  " + ",\n  ".join(json.dumps(entry, ensure_ascii=False) for entry in value) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Read a file that claims to be a release, and refuse what is no plain JSON object of this format."""
+    name = repr(str(path))
+    try:
+        size = os.stat(path).st_size
+        if not Path(path).is_file():
+            raise ReleaseError("not-a-file", f"{name} is not a file.")
+        if size > MAX_BYTES:
+            raise ReleaseError("too-large", f"{name} has {size:,} bytes; a release has at most {MAX_BYTES:,}.")
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise ReleaseError("cannot-read", f"Cannot read {name}: {error.strerror}.") from None
+    try:
+        body = json.loads(
+            raw.decode("utf-8-sig"), object_pairs_hook=_no_key_twice, parse_constant=_no_constant
+        )
+    except UnicodeDecodeError:
+        raise ReleaseError("not-utf8", f"{name} is not UTF-8 text: no release file.") from None
+    except RecursionError:
+        raise ReleaseError("too-deep", f"{name} is nested too deeply for a release.") from None
+    except json.JSONDecodeError as error:
+        raise ReleaseError(
+            "not-json", f"{name} is no complete JSON (line {error.lineno}). Was it cut off on the way?"
+        ) from None
+    except ReleaseError as error:
+        raise ReleaseError(error.code, f"{name}: {error}") from None
+    except ValueError:  # an integer of thousands of digits
+        raise ReleaseError("not-json", f"{name} holds a number no release can hold.") from None
+    if not isinstance(body, dict) or "format" not in body:
+        raise ReleaseError("not-a-release", f"{name} is JSON but no release: it does not state a format.")
+    if body["format"] != FORMAT:
+        raise ReleaseError(
+            "other-format", f"{name} is not of the format {FORMAT!r}. Was it written by another version of Shoal?"
+        )
+    return body
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entry = dict(pairs)
+    if len(entry) < len(pairs):
+        raise ReleaseError("key-twice", "an object names a key twice.")
+    return entry
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ReleaseError("not-finite", f"{word} is not a number of a release.")

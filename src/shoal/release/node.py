@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes and branches of a released tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shoal.release.domain import MISSING, Interval, plain
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One way out of a node: some values, or some intervals, perhaps with missing; and the node it leads to.
+
+    `label` is a name for the values taken together, from a hierarchy; it is for readers only.
+    """
+
+    node: int
+    values: tuple[str, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    missing: bool = False
+    label: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The branch as plain JSON."""
+        entry: dict[str, Any] = {}
+        if self.label is not None:
+            entry["label"] = self.label
+        if self.values:
+            entry["values"] = list(self.values)
+        if len(self.intervals) == 1 and self.intervals[0] != Interval(None, None):
+            entry.update(_ends(self.intervals[0]))
+        elif self.intervals:
+            entry["intervals"] = [_ends(interval) for interval in self.intervals]
+        if self.missing:
+            entry["missing"] = True
+        entry["node"] = self.node
+        return entry
+
+    def condition(self) -> str:
+        """The branch's test in words, to stand after the attribute's name."""
+        if self.intervals:
+            parts = [str(interval) for interval in self.intervals]
+        elif self.label is not None and len(self.values) > 1:
+            parts = [f"= {self.label}"]
+        elif len(self.values) > 4:
+            parts = [f"= {self.values[0]}, {self.values[1]} or {len(self.values) - 2} others"]
+        elif self.values:
+            parts = ["= " + (", ".join(self.values[:-1]) + " or " if self.values[:-1] else "") + self.values[-1]]
+        else:
+            parts = []
+        if self.missing:
+            parts.append(MISSING)
+        return " or ".join(parts)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A split (an attribute and its branches) or a leaf (how many people of each class)."""
+
+    attribute: str | None = None
+    branches: tuple[Branch, ...] = field(default=())
+    counts: tuple[int, ...] | None = None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this is a leaf."""
+        return self.counts is not None
+
+
+def _ends(interval: Interval) -> dict[str, Any]:
+    entry = {}
+    if interval.above is not None:
+        entry["above"] = plain(interval.above)
+    if interval.at_most is not None:
+        entry["at_most"] = plain(interval.at_most)
+    return entry

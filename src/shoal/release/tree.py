@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A decision tree as it leaves the house."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.data.frames import to_table
+from shoal.data.table import Table
+from shoal.errors import DataError, ReleaseError
+from shoal.privacy import Requirement, requirement_from_claims
+from shoal.release.domain import Attribute
+from shoal.release.files import FORMAT, write_json
+from shoal.release.node import Branch, Node
+from shoal.release.routing import Routing
+
+Unknown = Literal["error", "ancestor"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the audit said of a release, tied to the very content it looked at."""
+
+    holds: bool
+    smallest_group: int | None
+    sha256: str
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRelease:
+    """A decision tree, how many people are in each of its bins, its declared domain and what is claimed of it.
+
+    It needs no miner: it loads from its file, prints, predicts and can be audited by anyone who has the rows.
+
+    Parameters
+    ----------
+    target
+        Name of the attribute that the leaves count.
+    attributes
+        Every column the miner could use, with role and domain; the target among them.
+    claims
+        What is promised, as `shoal.privacy` writes it.
+    nodes
+        The tree; node 0 is the root, and a branch leads to a node of a higher number.
+    sensitive
+        Private attributes besides the target that the claims cover too.
+    verdict
+        The audit's word on exactly this content. `save` refuses to write without it.
+
+    Examples
+    --------
+    >>> from shoal import AnonymousTreeClassifier, load_sample
+    >>> clinic = load_sample()
+    >>> people = clinic.table.select(["age", "sex", "diabetes"])
+    >>> release = AnonymousTreeClassifier(privacy=1500).fit(people, "diabetes").release_
+    >>> len(release.leaves) > 1, release.requirement
+    (True, KAnonymity(k=1500))
+    """
+
+    target: str
+    attributes: tuple[Attribute, ...]
+    claims: tuple[Mapping[str, Any], ...]
+    nodes: tuple[Node, ...]
+    sensitive: tuple[str, ...] = ()
+    verdict: Verdict | None = field(default=None)
+
+    kind = "tree"
+
+    # ---------------------------------------------------------------- what it says
+
+    @property
+    def requirement(self) -> Requirement:
+        """What the release claims, as a requirement."""
+        return requirement_from_claims([dict(claim) for claim in self.claims])
+
+    @cached_property
+    def _by_name(self) -> dict[str, Attribute]:
+        return {attribute.name: attribute for attribute in self.attributes}
+
+    def attribute(self, name: str) -> Attribute:
+        """One attribute by its name."""
+        return self._by_name[name]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The target's values, in the order of every count."""
+        return self.attribute(self.target).values
+
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """The attributes that some node asks for, in the order they are declared."""
+        asked = {node.attribute for node in self.nodes if not node.is_leaf}
+        return tuple(attribute.name for attribute in self.attributes if attribute.name in asked)
+
+    @cached_property
+    def leaves(self) -> tuple[int, ...]:
+        """The numbers of the leaves."""
+        return tuple(i for i, node in enumerate(self.nodes) if node.is_leaf)
+
+    @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """The parent of each node; −1 for the root."""
+        parents = np.full(len(self.nodes), -1, dtype=np.int64)
+        for number, node in enumerate(self.nodes):
+            for branch in node.branches:
+                parents[branch.node] = number
+        return parents
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many people of each class are in each node: leaves as released, inner nodes as their sums."""
+        counts = np.zeros((len(self.nodes), len(self.classes)), dtype=np.int64)
+        for number in range(len(self.nodes) - 1, -1, -1):
+            node = self.nodes[number]
+            if node.counts is not None:
+                counts[number] = node.counts
+            for branch in node.branches:
+                counts[number] += counts[branch.node]
+        return counts
+
+    @property
+    def n_people(self) -> int:
+        """How many people the tree was learned from."""
+        return int(self.counts[0].sum())
+
+    def path(self, number: int) -> list[tuple[str, Branch]]:
+        """The tests between the root and a node, as (attribute, branch) pairs."""
+        steps: list[tuple[str, Branch]] = []
+        while (parent := int(self.parents[number])) >= 0:
+            node = self.nodes[parent]
+            branch = next(branch for branch in node.branches if branch.node == number)
+            assert node.attribute is not None
+            steps.append((node.attribute, branch))
+            number = parent
+        return steps[::-1]
+
+    def describe_node(self, number: int) -> str:
+        """Where a node stands, in words."""
+        steps = [f"{attribute} {branch.condition()}" for attribute, branch in self.path(number)]
+        return " and ".join(steps) or "the root"
+
+    # ---------------------------------------------------------------- what it does
+
+    @cached_property
+    def routing(self) -> Routing:
+        """The tree as lookup tables over atoms."""
+        return Routing(self)
+
+    @cached_property
+    def _believed(self) -> NDArray[np.int64]:
+        """The counts a prediction rests on: a node nobody is in takes those of its nearest ancestor."""
+        believed = self.counts.copy()
+        for number, node in enumerate(self.nodes):
+            for branch in node.branches:
+                if not believed[branch.node].any():
+                    believed[branch.node] = believed[number]
+        return believed
+
+    def apply(self, X: Any, *, unknown: Unknown = "error") -> NDArray[np.int64]:
+        """The number of the node each row ends in.
+
+        A value outside the declared domain is an error, or with ``unknown="ancestor"`` stops the row at the node that
+        asks for it.
+        """
+        if unknown not in ("error", "ancestor"):
+            raise DataError("unknown-option", f"unknown must be 'error' or 'ancestor'; got {unknown!r}.")
+        return self.routing.apply(self.read(X), stop_at_unknown=unknown == "ancestor")
+
+    def predict_proba(self, X: Any, *, unknown: Unknown = "error") -> NDArray[np.float64]:
+        """The share of each class where a row ends, classes in the order of `classes`."""
+        shares = self._believed / self._believed.sum(axis=1, keepdims=True)
+        answer: NDArray[np.float64] = shares[self.apply(X, unknown=unknown)]
+        return answer
+
+    def predict(self, X: Any, *, unknown: Unknown = "error") -> NDArray[Any]:
+        """The most frequent class where a row ends, in the type the target had."""
+        answer: NDArray[Any] = self.labels[self._believed.argmax(axis=1)[self.apply(X, unknown=unknown)]]
+        return answer
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """The target's values in their own type."""
+        convert = {"string": str, "integer": int, "number": float, "boolean": lambda text: text == "True"}
+        return np.array([convert[self.attribute(self.target).labels](value) for value in self.classes])
+
+    def read(self, X: Any) -> Table:
+        """The columns of a data frame or array that the release knows, read as it knows them."""
+        return to_table(X, kinds=self.kinds, only=self.kinds)
+
+    @property
+    def kinds(self) -> dict[str, Literal["numeric", "categorical"]]:
+        """How each column is to be read."""
+        return {attribute.name: attribute.type for attribute in self.attributes}
+
+    # ---------------------------------------------------------------- how it is shown
+
+    def lines(self) -> Iterator[tuple[int, int, str]]:
+        """The tree in reading order: node, depth, the test that leads to it."""
+        stack = [(0, 0, "")]
+        while stack:
+            number, depth, test = stack.pop()
+            yield number, depth, test
+            node = self.nodes[number]
+            for branch in reversed(node.branches):
+                stack.append((branch.node, depth + 1, f"{node.attribute} {branch.condition()}"))
+
+    def __str__(self) -> str:
+        from shoal.release.show import tree_text
+
+        return tree_text(self)
+
+    def __repr__(self) -> str:
+        return f"<TreeRelease of {self.target!r}: {len(self.leaves)} leaves, {self.n_people} people>"
+
+    def _repr_html_(self) -> str:
+        from shoal.release.show import tree_html
+
+        return tree_html(self)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """One row a leaf: its number, its path in words, its people and the count of each class.
+
+        `backend` names the data frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        """
+        leaves = list(self.leaves)
+        columns: dict[str, Any] = {
+            "leaf": leaves,
+            "path": [self.describe_node(leaf) for leaf in leaves],
+            "people": self.counts[leaves].sum(axis=1).tolist(),
+        }
+        for position, value in enumerate(self.classes):
+            columns[f"{self.target}={value}"] = self.counts[leaves, position].tolist()
+        try:
+            return nw.from_dict(columns, backend=backend).to_native()
+        except ModuleNotFoundError:
+            raise DataError(
+                "no-backend", f"to_frame: {backend!r} is not installed. Try backend='pyarrow', or install it."
+            ) from None
+
+    # ---------------------------------------------------------------- how it leaves
+
+    def to_json(self) -> dict[str, Any]:
+        """The release as plain JSON, without the audit's verdict."""
+        return {
+            "format": FORMAT,
+            "kind": self.kind,
+            "target": self.target,
+            "attributes": [attribute.to_json() for attribute in self.attributes],
+            "claims": [dict(claim) for claim in self.claims],
+            **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
+            "nodes": [self._node_json(node) for node in self.nodes],
+        }
+
+    def _node_json(self, node: Node) -> dict[str, Any]:
+        if node.counts is not None:
+            return {"counts": dict(zip(self.classes, node.counts, strict=True))}
+        return {"attribute": node.attribute, "branches": [branch.to_json() for branch in node.branches]}
+
+    @cached_property
+    def sha256(self) -> str:
+        """A fingerprint of everything the release says."""
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def with_audit(self, audit: Any) -> TreeRelease:
+        """The same release carrying the verdict of an audit that looked at exactly this content and these claims."""
+        if audit.sha256 != self.sha256 or tuple(audit.claims) != tuple(self.claims):
+            raise ReleaseError(
+                "audit-of-other",
+                "This audit looked at another release or at other claims. Audit this release as it is, then attach.",
+            )
+        return replace(self, verdict=Verdict(audit.holds, audit.smallest_group, self.sha256))
+
+    def save(self, path: str | Path) -> None:
+        """Write the release; refuse unless its own audit holds for exactly this content.
+
+        The file is written beside its target and renamed into place, so a reader sees the old file or the new one.
+        """
+        if self.verdict is None:
+            raise ReleaseError("not-audited", "This release was never audited. Attach one: release.with_audit(audit).")
+        if self.verdict.sha256 != self.sha256:
+            raise ReleaseError("changed-since-audit", "This release was changed after its audit. Audit it again.")
+        if not self.verdict.holds:
+            raise ReleaseError("audit-failed", "The audit of this release found a breach: nothing was written.")
+        body = self.to_json()
+        body["audit"] = {
+            "holds": True,
+            "smallest_group": self.verdict.smallest_group,
+            "sha256": self.verdict.sha256,
+        }
+        write_json(body, path)
+
+
+def renumber(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Number the nodes level by level from the root, so that every branch leads to a higher number."""
+    order = [0]
+    for number in order:
+        order.extend(branch.node for branch in nodes[number].branches)
+    new = {old: position for position, old in enumerate(order)}
+    return tuple(
+        replace(
+            nodes[old], branches=tuple(replace(branch, node=new[branch.node]) for branch in nodes[old].branches)
+        )
+        for old in order
+    )

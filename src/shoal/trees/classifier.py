@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The face that scikit-learn users know."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.data.domain import Domain
+from shoal.data.frames import to_table
+from shoal.data.hierarchy import load_hierarchies
+from shoal.data.roles import Roles, TargetRole
+from shoal.data.table import Table
+from shoal.data.target import name_of, with_target
+from shoal.errors import DataError, RequirementError
+from shoal.privacy import Requirement, as_requirement
+from shoal.trees.mine import mine_tree
+from shoal.trees.score import Criterion
+
+
+class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
+    """A decision tree that ties nobody in its rows to a private fact by fewer than k people.
+
+    The tree grows by information gain and never makes a split after which some group of people, told apart by what an
+    attacker may know, breaks the requirement (kADET, [1]_ [2]_). Each fit ends with an independent audit.
+
+    Parameters
+    ----------
+    privacy
+        What every group must satisfy: a requirement such as ``KAnonymity(50) & Confidence(0.9)``, or a whole number k.
+    public
+        The columns an attacker may know; the other columns are private. None: every column but the target is public.
+    target_role
+        ``"private"`` unless an attacker may know the target too.
+    sensitive
+        Private columns besides the target that diversity requirements are asked of.
+    domain
+        The values or bounds of columns that are known beforehand, by column. Of a private numeric column without
+        declared bounds, values are clipped at round numbers with enough people at or beyond them.
+    person
+        The column that tells people apart. It is never used to learn; a table with several rows a person is refused.
+    hierarchies
+        How values generalise: a folder of files, or a dict from column to path, nested dict or `Hierarchy`.
+    criterion
+        ``"gain"`` (information gain) or ``"gini"``.
+    strict
+        Ask the requirement of single-bin spans too, as [2]_ does; [1]_ shows that those tell nothing private.
+    variant
+        ``"id3"``: as in the papers. None: the best there is, which today is the same.
+    engine
+        Where counts come from; today ``"memory"``.
+    random_state
+        Accepted because every estimator has one. The tree uses no randomness.
+
+    Attributes
+    ----------
+    release_ : TreeRelease
+        All that may leave the house, with the audit's verdict.
+    classes_ : ndarray
+        The classes.
+    n_features_in_ : int
+        How many columns it was given.
+    feature_names_in_ : ndarray
+        Their names, where they had any.
+
+    Notes
+    -----
+    Differs from [1]_ and [2]_: ties go to the earlier column, then to the earlier value; a branch that nobody can take
+    leads to an empty leaf whose prediction is its parent's; a numeric column without a hierarchy is split in two at a
+    round number between neighbouring values.
+
+    References
+    ----------
+    .. [1] A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
+       789-804, doi:10.1007/s00778-006-0039-5.
+    .. [2] A. Friedman, A. Schuster, R. Wolff, "k-Anonymous Decision Tree Induction", PKDD 2006, LNCS 4213, 151-162,
+       doi:10.1007/11871637_18.
+
+    Examples
+    --------
+    >>> from shoal import AnonymousTreeClassifier, load_sample
+    >>> clinic = load_sample()
+    >>> people = clinic.table.select(["age", "sex", "education", "diabetes"])
+    >>> tree = AnonymousTreeClassifier(privacy=200).fit(people, "diabetes")
+    >>> tree.release_.verdict.smallest_group >= 200
+    True
+    >>> tree.predict(people).shape
+    (5000,)
+    """
+
+    def __init__(
+        self,
+        privacy: Requirement | int = 10,
+        *,
+        public: Sequence[str] | None = None,
+        target_role: TargetRole = "private",
+        sensitive: Sequence[str] = (),
+        domain: Domain | None = None,
+        person: str | None = None,
+        hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+        criterion: Criterion = "gain",
+        strict: bool = False,
+        variant: Literal["id3"] | None = None,
+        engine: Literal["memory"] = "memory",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.privacy = privacy
+        self.public = public
+        self.target_role = target_role
+        self.sensitive = sensitive
+        self.domain = domain
+        self.person = person
+        self.hierarchies = hierarchies
+        self.criterion = criterion
+        self.strict = strict
+        self.variant = variant
+        self.engine = engine
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> AnonymousTreeClassifier:
+        """Learn the tree and audit it.
+
+        Parameters
+        ----------
+        X
+            One row a person: a data frame, an Arrow table, a NumPy array or a `Table`.
+        y
+            The target's values, or the name of its column in `X`.
+        """
+        self._check_options()
+        requirement = as_requirement(self.privacy)
+        if y is None:
+            raise ValueError("fit: y is None, but a classifier requires y to be passed. Give values or a column's name.")
+        table = to_table(X)
+        in_table = isinstance(y, str)
+        target = y if in_table else _free_name(name_of(y), table)
+        features = table.drop([target]).names if in_table else table.names
+        table = with_target(table, y, target)
+        roles = Roles.resolve(
+            table.names,
+            target=target,
+            public=self.public,
+            identifier=[] if self.person is None else [self.person],
+            target_role=self.target_role,
+            sensitive=self.sensitive,
+        )
+        if self.person is not None:
+            _check_one_row_each(table, self.person)
+        self.release_ = mine_tree(
+            table,
+            roles,
+            requirement,
+            domain=self.domain,
+            hierarchies=load_hierarchies(self.hierarchies, roles.features),
+            criterion=self.criterion,
+            strict=self.strict,
+        )
+        self.classes_ = self.release_.labels
+        self.n_features_in_ = len(features)
+        if hasattr(X, "columns") or isinstance(X, Table):
+            self.feature_names_in_ = np.array(features, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most likely class of each row."""
+        check_is_fitted(self)
+        answer: NDArray[Any] = self.release_.predict(X)
+        return answer
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of each class where a row ends."""
+        check_is_fitted(self)
+        answer: NDArray[np.float64] = self.release_.predict_proba(X)
+        return answer
+
+    def _check_options(self) -> None:
+        allowed: dict[str, tuple[Any, ...]] = {
+            "criterion": ("gain", "gini"),
+            "variant": ("id3", None),
+            "engine": ("memory",),
+            "strict": (True, False),
+        }
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                choice = " or ".join(map(repr, values))
+                raise RequirementError(
+                    "parameter", f"AnonymousTreeClassifier: {name} must be {choice}; got {getattr(self, name)!r}."
+                )
+
+
+def _check_one_row_each(table: Table, person: str) -> None:
+    counts = table[person].counts()
+    several = int((counts > 1).sum())
+    if several:
+        raise DataError(
+            "several-rows",
+            f"Column {person!r} names {several:,} people with several rows each; k rows would not be k people. "
+            "Bring the table to one row a person first.",
+        )
+
+
+def _free_name(name: str, table: Table) -> str:
+    while name in table:
+        name += "_"
+    return name

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recipe: settle the domain, make features, grow, publish, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from shoal.audit import audit
+from shoal.data.domain import Domain, declare_domain
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.roles import Roles
+from shoal.data.table import Table
+from shoal.engines import MemoryEngine
+from shoal.errors import DataError, PromiseError, RequirementError
+from shoal.privacy import Requirement, least_people, needs_values
+from shoal.release import TreeRelease
+from shoal.trees.features import make_feature
+from shoal.trees.grow import Queue, grow_by_rounds
+from shoal.trees.publish import publish
+from shoal.trees.score import Criterion, Score
+from shoal.trees.spans import SpanBook
+from shoal.trees.veto import Veto
+
+
+def mine_tree(
+    table: Table,
+    roles: Roles,
+    requirement: Requirement,
+    *,
+    domain: Domain | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    criterion: Criterion = "gain",
+    strict: bool = False,
+    one_queue: bool | None = None,
+) -> TreeRelease:
+    """Mine a tree that keeps a requirement, and attach the verdict of its audit.
+
+    `one_queue` forces the loop for tables with private columns (True); by default it is used only where needed. Both
+    loops give the same tree where both apply.
+    """
+    hierarchies = {} if hierarchies is None else hierarchies
+    least = least_people(requirement)
+    table = declare_domain(table, roles, domain, hierarchies, people=least)
+    target = table[roles.target]
+    _check_target(table, roles, least)
+    made = [make_feature(table[name], public=name in roles.public, hierarchies=hierarchies) for name in roles.features]
+    features = [feature for feature, _ in made]
+    sensitive = [target] if roles.target_role == "private" else []
+    sensitive += [table[name] for name in roles.sensitive]
+    if needs_values(requirement) and not sensitive:
+        raise RequirementError(
+            "nothing-sensitive",
+            "A requirement about private values needs a private target or a private column named as sensitive.",
+        )
+    engine = MemoryEngine(
+        features,
+        [codes for _, codes in made],
+        target.codes,
+        target.n_codes,
+        [(column.codes, column.n_codes) for column in sensitive],
+    )
+    score = Score(criterion, table.n_rows)
+    veto = Veto(requirement, [column.counts() for column in sensitive])
+    leaves_are_spans = not roles.private and roles.target_role == "private"
+    if leaves_are_spans if one_queue is None else not one_queue:
+        grown = grow_by_rounds(engine, score, veto, least_people=least)
+    else:
+        book = SpanBook(engine, veto, target_is_public=roles.target_role == "public", strict=strict)
+        grown = Queue(engine, score, book).grow()
+    release = publish(grown, features, table, roles, requirement)
+    verdict = audit(release, table, privacy=requirement)
+    if not verdict.holds:  # never on purpose: the audit shares no code with the grower
+        raise PromiseError("audit-failed", "The mined tree failed its own audit, so it is withheld. Please report this.")
+    return release.with_audit(verdict)
+
+
+def _check_target(table: Table, roles: Roles, least: int) -> None:
+    target = table[roles.target]
+    if target.kind != "categorical":
+        raise DataError("target-numeric", f"The target {target.name!r} is numeric; a classifier needs classes.")
+    if target.missing:
+        n = int((target.codes == len(target.values)).sum())
+        raise DataError("target-missing", f"The target {target.name!r} is missing in {n} row(s). Remove them first.")
+    if np.count_nonzero(target.counts()) < 2:
+        raise DataError("one-class", f"The target {target.name!r} has only one class: there is nothing to learn.")
+    if table.n_rows < least:
+        raise PromiseError(
+            "table-too-small",
+            f"The requirement needs groups of at least {least:,} people but the table has {table.n_rows:,} row(s). "
+            "Use more people or a smaller k.",
+        )

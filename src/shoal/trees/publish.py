@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a grown tree in codes to the release that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.data.roles import Roles
+from shoal.data.table import Table
+from shoal.engines import Feature
+from shoal.privacy import Requirement, claims
+from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
+from shoal.release.tree import renumber
+from shoal.trees.split import GrownNode, Split
+
+Mask = NDArray[np.bool_]
+
+
+def publish(
+    grown: Sequence[GrownNode], features: Sequence[Feature], table: Table, roles: Roles, requirement: Requirement
+) -> TreeRelease:
+    """State a grown tree in values and numbers.
+
+    Branches exist for values that the path to a node still allows; those that nobody can take lead to one empty leaf.
+    """
+    attributes = tuple(Attribute.of(table[name], "public" if roles.of(name) == "public" else "private") for name in table)
+    n_classes = table[roles.target].n_codes
+    nodes: list[Node] = [Node()] * len(grown)
+    stack: list[tuple[int, dict[int, Mask]]] = [(0, {})]
+    while stack:
+        number, allowed = stack.pop()
+        node = grown[number]
+        if node.split is None:
+            nodes[number] = Node(counts=tuple(int(count) for count in node.counts))
+            continue
+        f = node.split.feature
+        feature = features[f]
+        branch_of = node.split.branch_of(feature)
+        here = allowed.get(f, np.ones(feature.n_codes, dtype=bool))
+        branches = []
+        unclaimed = here.copy()
+        for branch, child in node.children.items():
+            codes = here & (branch_of == branch)
+            unclaimed &= ~codes
+            branches.append(_branch(child, codes, feature, table, node.split, branch))
+            stack.append((child, {**allowed, f: codes}))
+        if unclaimed.any():
+            branches.append(_branch(len(nodes), unclaimed, feature, table, node.split, None))
+            nodes.append(Node(counts=(0,) * n_classes))
+        nodes[number] = Node(attribute=feature.name, branches=tuple(branches))
+    return TreeRelease(
+        target=roles.target,
+        attributes=attributes,
+        claims=tuple(claims(requirement)),
+        nodes=renumber(nodes),
+        sensitive=roles.sensitive,
+    )
+
+
+def _branch(child: int, codes: Mask, feature: Feature, table: Table, split: Split, group: int | None) -> Branch:
+    """A branch for a set of codes; `group` is the group of the hierarchy they are, if they are one."""
+    missing = bool(feature.missing and codes[-1])
+    column = table[feature.name]
+    known = codes[: feature.n_known]
+    if column.kind == "categorical":
+        assert feature.levels is not None
+        values = tuple(column.names[code] for code in np.flatnonzero(known))
+        label = None
+        if group is not None and split.level and values:
+            label = feature.levels.labels[split.level][group]
+        return Branch(child, values=values, missing=missing, label=label)
+    if split.cut is not None:
+        assert feature.cuts is not None
+        cut = float(feature.cuts[split.cut])
+        interval = Interval(None, cut) if known[0] or known[: split.cut + 1].any() else Interval(cut, None)
+        return Branch(child, intervals=(interval,), missing=missing)
+    assert feature.levels is not None
+    assert feature.levels.cuts is not None
+    return Branch(child, intervals=_intervals(known, feature.levels.cuts[0]), missing=missing)
+
+
+def _intervals(known: Mask, cuts: NDArray[np.float64]) -> tuple[Interval, ...]:
+    """Runs of neighbouring codes as intervals; the outermost ends stay open."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(np.int8)))
+    runs = edges.reshape(-1, 2)
+    return tuple(
+        Interval(
+            None if first == 0 else float(cuts[first - 1]),
+            None if end == len(known) else float(cuts[end - 1]),
+        )
+        for first, end in runs
+    )

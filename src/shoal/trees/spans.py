@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The spans of a growing tree: which sets of people an outsider can tell apart, and which of them reach a node."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal._kernels import counts as kernels
+from shoal.engines import Engine
+from shoal.engines.base import Ids
+from shoal.errors import PromiseError
+from shoal.trees.veto import Veto
+
+
+class SpanBook:
+    """Keeps the spans of a tree while nodes are split (PKDD'06 Algorithm 1, with the flag of VLDB'08 Sect. 5.1).
+
+    A node's *reach* is the list of spans that hold it. When a public test splits spans, other nodes still list the
+    old ones; `current` follows them to what they have become, so that nothing is updated that nobody asks for.
+
+    Parameters
+    ----------
+    engine
+        Where people are counted.
+    veto
+        The requirement.
+    target_is_public
+        Then an outsider sees the class, and each class starts as a span of its own.
+    strict
+        Ask the requirement of single-bin spans too (PKDD'06), though they tell nothing private (VLDB'08 Claim 3).
+    """
+
+    def __init__(self, engine: Engine, veto: Veto, *, target_is_public: bool, strict: bool) -> None:
+        self._engine = engine
+        self._veto = veto
+        self._strict = strict
+        self._first_child = np.full(1, -1, dtype=np.int64)
+        self._n_children = np.zeros(1, dtype=np.int64)
+        self._multiple = np.array([engine.n_classes > 1])
+        self.root = np.zeros(1, dtype=np.int64)
+        if target_is_public:
+            self._multiple[0] = False
+            self.root = self._register(self.root, engine.class_spans()[None])[0]
+            self.root = self.root[self.root >= 0]
+        failing = ~self._kept_whole(self.root)
+        if failing.any():
+            raise root_refusal(engine.n_people)
+
+    def current(self, reach: Ids) -> Ids:
+        """What the spans of a reach have become."""
+        while (split := self._n_children[reach] > 0).any():
+            n = np.where(split, self._n_children[reach], 1)
+            first = np.where(split, self._first_child[reach], reach)
+            offset = np.arange(int(n.sum())) - np.repeat(np.cumsum(n) - n, n)
+            reach = np.repeat(first, n) + offset
+        return reach
+
+    def keeps_public(self, reach: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> bool:
+        """Whether a public split keeps the requirement for every span that reaches its node."""
+        asked = self._asked(reach)
+        for by in self._veto.questions if len(asked) else []:
+            counts = self._engine.span_counts(asked, feature, by)
+            grouped = np.zeros((len(asked), n_branches, counts.shape[2]), dtype=np.int64)
+            kernels.regroup(counts, branch_of, grouped)
+            if not self._veto.kept(grouped, by).all():
+                return False
+        return True
+
+    def cuts_kept(self, reach: Ids, feature: int) -> NDArray[np.bool_]:
+        """Which cuts of a public numeric feature keep the requirement for every span (cuts × where missing goes)."""
+        column = self._engine.features[feature]
+        kept = np.ones((column.n_known - 1, 1 + column.missing), dtype=bool)
+        asked = self._asked(reach)
+        for by in self._veto.questions if len(asked) else []:
+            counts = self._engine.span_counts(asked, feature, by)
+            kept &= self._veto.cuts_kept(counts, column.n_known, by).all(axis=0)
+        return kept
+
+    def keeps_private(self, reach: Ids) -> bool:
+        """Whether a private split keeps it: single-bin spans that reach the node lose their exemption."""
+        if self._strict:
+            return True
+        newly = reach[~self._multiple[reach]]
+        return not len(newly) or bool(self._kept(newly).all())
+
+    def split_private(self, reach: Ids) -> None:
+        """Record a private split: nobody is told apart, but every span that reaches the node now has several bins."""
+        self._multiple[reach] = True
+
+    def split_public(self, reach: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> list[Ids]:
+        """Record a public split; the reach of each branch."""
+        new = self._register(reach, self._engine.split_spans(reach, feature, branch_of, n_branches))
+        return [column[column >= 0] for column in new.T]
+
+    def _asked(self, reach: Ids) -> Ids:
+        """The spans that the requirement is asked of: all, or those of several bins."""
+        return reach if self._strict else reach[self._multiple[reach]]
+
+    def _kept_whole(self, reach: Ids) -> NDArray[np.bool_]:
+        kept = np.ones(len(reach), dtype=bool)
+        where = np.flatnonzero(self._strict | self._multiple[reach])
+        if len(where):
+            kept[where] = self._kept(reach[where])
+        return kept
+
+    def _kept(self, spans: Ids) -> NDArray[np.bool_]:
+        kept = np.ones(len(spans), dtype=bool)
+        for by in self._veto.questions:
+            kept &= self._veto.kept(self._engine.span_counts(spans, None, by)[:, 0], by)
+        return kept
+
+    def _register(self, parents: Ids, children: Ids) -> Ids:
+        """Enter new spans under the ones they came from; an engine numbers them on, parent by parent."""
+        used = children >= 0
+        n_new = int(used.sum())
+        self._first_child = np.concatenate([self._first_child, np.full(n_new, -1, dtype=np.int64)])
+        self._n_children = np.concatenate([self._n_children, np.zeros(n_new, dtype=np.int64)])
+        flags = np.repeat(self._multiple[parents], used.sum(axis=1))
+        self._multiple = np.concatenate([self._multiple, flags])
+        self._n_children[parents] = used.sum(axis=1)
+        self._first_child[parents] = np.where(used, children, np.iinfo(np.int64).max).min(axis=1)
+        return children
+
+
+def root_refusal(n_people: int) -> PromiseError:
+    """The refusal when even a tree that tells nobody apart would break the promise."""
+    return PromiseError(
+        "table-too-small",
+        f"Not even a tree of one leaf keeps the requirement on these {n_people:,} people. "
+        "Use more people, a smaller k, or a weaker requirement.",
+    )

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Splits and the nodes they make, in the codes of the engine's features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines import Feature
+
+
+@dataclass(frozen=True)
+class Split:
+    """One test: a feature at a level of its hierarchy, or a numeric feature at a cut.
+
+    `missing_low` sends missing numbers to the lower part of a cut.
+    """
+
+    feature: int
+    level: int | None = None
+    cut: int | None = None
+    missing_low: bool = False
+
+    def branch_of(self, feature: Feature) -> NDArray[np.int32]:
+        """The branch that each code takes."""
+        if self.level is not None:
+            assert feature.levels is not None
+            return feature.levels.maps[self.level]
+        assert self.cut is not None
+        branch = (np.arange(feature.n_codes) > self.cut).astype(np.int32)
+        if feature.missing:
+            branch[-1] = not self.missing_low
+        return branch
+
+    def n_branches(self, feature: Feature) -> int:
+        """How many branches there are, taken or not."""
+        if self.level is None:
+            return 2
+        assert feature.levels is not None
+        return len(feature.levels.labels[self.level])
+
+
+@dataclass
+class GrownNode:
+    """A node while the tree grows: who is in it by class, and how it was split."""
+
+    depth: int
+    counts: NDArray[np.int64]
+    split: Split | None = None
+    children: dict[int, int] = field(default_factory=dict)  # branch -> node; branches that nobody can take are absent
