@@ -54,7 +54,12 @@ def test_strings_round_trip(cells: list[str | None], n_chunks: int) -> None:
     plain = pa.array(cells, pa.string())
     pieces = [pa.array(cells[i::n_chunks], pa.string()) for i in range(n_chunks)]
     dictionaries = pa.chunked_array([piece.dictionary_encode() for piece in pieces])  # a dictionary each
-    for array in (plain, plain.cast(pa.large_string()), plain.cast(pa.string_view()), plain.dictionary_encode()):
+    for array in (
+        plain,
+        plain.cast(pa.large_string()),
+        plain.cast(pa.string_view()),
+        plain.dictionary_encode(),
+    ):
         column = encode("c", array)
         check(column)
         assert decode(column) == cells
@@ -92,8 +97,12 @@ def test_frames_round_trip(rows: list[tuple[str | None, float | None, bool | Non
     s, x, b = (list(column) for column in zip(*rows, strict=True))
     frames: list[Any] = [
         pl.DataFrame({"s": s, "x": x, "b": b}, schema={"s": pl.String, "x": pl.Float64, "b": pl.Boolean}),
-        pl.LazyFrame({"s": s, "x": x, "b": b}, schema={"s": pl.Categorical, "x": pl.Float64, "b": pl.Boolean}),
-        pa.table({"s": pa.array(s, pa.string()), "x": pa.array(x, pa.float64()), "b": pa.array(b, pa.bool_())}),
+        pl.LazyFrame(
+            {"s": s, "x": x, "b": b}, schema={"s": pl.Categorical, "x": pl.Float64, "b": pl.Boolean}
+        ),
+        pa.table(
+            {"s": pa.array(s, pa.string()), "x": pa.array(x, pa.float64()), "b": pa.array(b, pa.bool_())}
+        ),
         pd.DataFrame(
             {"s": pd.array(s, "string"), "x": pd.array(x, "Float64"), "b": pd.array(b, "boolean")},
             index=[f"i{i}" for i in range(len(rows))],
@@ -136,7 +145,11 @@ def test_arrays_and_lists() -> None:
 def test_mixed_objects_become_strings() -> None:
     cells = [1, "a", 1.0, True, None, float("nan"), "1", 2.5, pd.NA, pd.NaT]
     expected = ["1", "a", "1", "True", None, None, "1", "2.5", None, None]
-    for data in (pd.DataFrame({"c": pd.Series(cells, dtype=object)}), {"c": cells}, {"c": np.array(cells, object)}):
+    for data in (
+        pd.DataFrame({"c": pd.Series(cells, dtype=object)}),
+        {"c": cells},
+        {"c": np.array(cells, object)},
+    ):
         column = to_table(data)["c"]
         check(column)
         assert column.labels == "string"
@@ -169,7 +182,9 @@ def test_pandas_categories() -> None:
 
 
 def test_polars_categoricals_share_a_pool() -> None:
-    frame = pl.DataFrame({"a": ["x", "y", "x"], "b": ["p", "q", None], "c": ["m", "m", "m"]}).cast(pl.Categorical)
+    frame = pl.DataFrame({"a": ["x", "y", "x"], "b": ["p", "q", None], "c": ["m", "m", "m"]}).cast(
+        pl.Categorical
+    )
     frame = frame.with_columns(e=pl.Series(["u", "v", "u"], dtype=pl.Enum(["w", "v", "u"])))
     table = to_table(frame)
     assert [table[name].names for name in table] == [("x", "y"), ("p", "q"), ("m",), ("u", "v")]

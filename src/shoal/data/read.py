@@ -30,11 +30,11 @@ Kinds = Mapping[str, Kind]
 
 
 class _File(Protocol):
+    """Has names; `open` gives what makes each of the columns asked for, once, in any thread."""
+
     names: list[str]
 
-    def open(self, names: Sequence[str], kinds: Kinds) -> Callable[[str], Column]:
-        """What gives each of these columns, once. Several threads may call it."""
-        ...
+    def open(self, names: Sequence[str], kinds: Kinds) -> Callable[[str], Column]: ...
 
 
 def read_table(
@@ -147,8 +147,7 @@ class _TextFile:
             false_values=[],
             timestamp_parsers=["%%"],
         )
-        arrow = self._read(convert)
-        found = dict(zip(names, arrow.columns, strict=True))
+        found = dict(zip(names, self._read(convert).columns, strict=True))
 
         def column(name: str) -> Column:
             kind, chunks = kinds.get(name), found.pop(name)
@@ -181,12 +180,12 @@ class _TextFile:
     def _parse(
         self, convert: pacsv.ConvertOptions, *, careful: bool, bad_row: Any = None, threads: bool = True
     ) -> pa.Table:
-        block_size = 2**26 if careful else 2**21
+        size = 2**26 if careful else 2**21
         compression = "gzip" if self.source.suffix.lower() == ".gz" else None
         with pa.input_stream(str(self.source), compression=compression) as stream:
             return pacsv.read_csv(
                 stream,
-                pacsv.ReadOptions(encoding=self.found.encoding, use_threads=threads, block_size=block_size),
+                pacsv.ReadOptions(encoding=self.found.encoding, use_threads=threads, block_size=size),
                 pacsv.ParseOptions(
                     delimiter=self.found.delimiter,
                     quote_char=self.found.quote or False,
@@ -249,8 +248,7 @@ class _ParquetFile:
         self.shown, self.missing = shown, missing
         self.parts = [source]
         if source.is_dir():
-            hidden = ("_", ".")
-            self.parts = sorted(part for part in source.glob("*.parquet") if not part.name.startswith(hidden))
+            self.parts = sorted(part for part in source.glob("*.parquet") if part.name[0] not in "._")
             if not self.parts:
                 raise DataError("no-file", f"The folder {shown!r} has no .parquet files.")
         try:

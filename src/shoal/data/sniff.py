@@ -63,9 +63,13 @@ def look(
         if character is not None and (len(character) != 1 or not character.isascii()):
             raise DataError("csv-option", f"The {what} of a text file must be one plain character.")
     head, complete = _head(source, shown)
-    text, encoding = _decoded(head, complete, shown, encoding)
+    marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    binary = DataError("binary-file", f"{shown!r} is no text file, or in an encoding that has to be given.")
+    if b"\0" in head and encoding is None and not marked:
+        raise binary
+    text, encoding = _decoded(head, complete, shown, encoding or ("utf-16" if marked else None))
     if _CONTROL.search(text):
-        raise DataError("binary-file", f"{shown!r} is no text file, or in an encoding that has to be given.")
+        raise binary
     if not text.strip():
         raise DataError("empty-file", f"{shown!r} is empty.")
     if delimiter is None:
@@ -76,6 +80,8 @@ def look(
     header = tuple(rows[0])
     columns = _cells(rows, missing)
     _check_header(header, columns, shown)
+    if complete and len(rows) == 1:
+        raise DataError("no-rows", f"{shown!r} has column names, but no rows.")
     if decimal is None:
         decimal = _decimal(columns, delimiter)
     names = frozenset(i for i, cells in enumerate(columns) if _are_names(cells))
@@ -96,8 +102,6 @@ def _head(source: Path, shown: str) -> tuple[bytes, bool]:
 
 def _decoded(head: bytes, complete: bool, shown: str, given: str | None) -> tuple[str, str]:
     tried = [given] if given else ["utf-8", "cp1252"]
-    if not given and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        tried = ["utf-16"]
     for encoding in tried:
         try:
             text = codecs.getincrementaldecoder(encoding)().decode(head, final=complete)

@@ -51,6 +51,9 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
         ``"gain"`` (information gain) or ``"gini"``.
     strict
         Ask the requirement of single-bin spans too, as [2]_ does; [1]_ shows that those tell nothing private.
+    max_depth, max_leaves
+        Stop at this many levels below the root, or with this many leaves that somebody is in; None: as far as the
+        promise allows. With `max_leaves`, splits that gain most are made first.
     variant
         ``"id3"``: as in the papers. None: the best there is, which today is the same.
     engine
@@ -71,7 +74,7 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Differs from [1]_ and [2]_: ties go to the earlier column, then to the earlier value; a branch that nobody can take
+    Differs from [1]_ and [2]_: the one queue is ordered by the gain of all people in a node together; ties go to the earlier column, then to the earlier value; a branch that nobody can take
     leads to an empty leaf whose prediction is its parent's; a numeric column without a hierarchy is split in two at a
     round number between neighbouring values.
 
@@ -106,6 +109,8 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         criterion: Criterion = "gain",
         strict: bool = False,
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
         variant: Literal["id3"] | None = None,
         engine: Literal["memory"] = "memory",
         random_state: int | np.random.RandomState | None = None,
@@ -119,6 +124,8 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
         self.hierarchies = hierarchies
         self.criterion = criterion
         self.strict = strict
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
         self.variant = variant
         self.engine = engine
         self.random_state = random_state
@@ -160,6 +167,8 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
             hierarchies=load_hierarchies(self.hierarchies, roles.features),
             criterion=self.criterion,
             strict=self.strict,
+            max_depth=self.max_depth,
+            max_leaves=self.max_leaves,
         )
         self.classes_ = self.release_.labels
         self.n_features_in_ = len(features)
@@ -188,6 +197,13 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
             "engine": ("memory",),
             "strict": (True, False),
         }
+        for name in ("max_depth", "max_leaves"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1):
+                raise RequirementError(
+                    "parameter",
+                    f"AnonymousTreeClassifier: {name} must be a whole number of at least 1, or None; got {value!r}.",
+                )
         for name, values in allowed.items():
             if getattr(self, name) not in values:
                 choice = " or ".join(map(repr, values))

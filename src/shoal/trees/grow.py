@@ -26,19 +26,21 @@ Counts = NDArray[np.int64]
 MOST_CELLS = 1 << 23  # counts of one feature held at once
 
 
-def grow_by_rounds(engine: Engine, score: Score, veto: Veto | None, *, least_people: int) -> list[GrownNode]:
+def grow_by_rounds(
+    engine: Engine, score: Score, veto: Veto, *, least_people: int, max_depth: int = MAX_DEPTH
+) -> list[GrownNode]:
     """Grow with leaves as spans: decide every open node of a level at once.
 
-    `veto` is None where nothing can be told (the target is public too); its sensitive column 0 is the target.
+    The target must be the only private column, and `veto`'s sensitive column 0 is the target.
     A node is decided as the queue would: each feature stands at its finest level that keeps the requirement, and the
     highest gain wins. That is the same because a coarser level never gains more than a finer one.
     """
     root = engine.node_classes(np.zeros(1, dtype=np.int64))
-    if veto is not None and not all(veto.kept(_as_asked(root, by), by).all() for by in veto.questions):
+    if not all(veto.kept(_as_asked(root, by), by).all() for by in veto.questions):
         raise root_refusal(engine.n_people)
     grown = [GrownNode(0, root[0])]
     open_ids, open_nodes = np.zeros(1, dtype=np.int64), [0]
-    while len(open_ids):
+    while len(open_ids) and grown[open_nodes[0]].depth < max_depth:
         splits: list[Split | None] = []
         step = max(1, MOST_CELLS // _widest(engine))
         for first in range(0, len(open_ids), step):
@@ -47,7 +49,7 @@ def grow_by_rounds(engine: Engine, score: Score, veto: Veto | None, *, least_peo
     return grown
 
 
-def _best_splits(engine: Engine, score: Score, veto: Veto | None, ids: Ids) -> list[Split | None]:
+def _best_splits(engine: Engine, score: Score, veto: Veto, ids: Ids) -> list[Split | None]:
     """For each node the gainful split that keeps the requirement; ties go to the earlier feature."""
     best = np.zeros(len(ids), dtype=np.int64)
     choice: list[Split | None] = [None] * len(ids)
@@ -64,14 +66,14 @@ def _best_splits(engine: Engine, score: Score, veto: Veto | None, ids: Ids) -> l
 Offer = tuple[NDArray[np.intp], Counts, list[Split]]
 
 
-def _level_offers(counts: Counts, f: int, feature: Feature, score: Score, veto: Veto | None) -> Iterable[Offer]:
+def _level_offers(counts: Counts, f: int, feature: Feature, score: Score, veto: Veto) -> Iterable[Offer]:
     """Each node's finest level that keeps the requirement."""
     assert feature.levels is not None
     undecided = np.arange(len(counts))
     for level, group_of in enumerate(feature.levels.maps):
         grouped = score.groups(counts[undecided], group_of, len(feature.levels.labels[level]))
         kept = np.ones(len(undecided), dtype=bool)
-        for by in veto.questions if veto is not None else []:
+        for by in veto.questions:
             kept &= veto.kept(_as_asked(grouped, by), by).all(axis=1)
         if kept.any():
             yield undecided[kept], score.gains(grouped[kept]), [Split(f, level=level)] * int(kept.sum())
@@ -80,12 +82,12 @@ def _level_offers(counts: Counts, f: int, feature: Feature, score: Score, veto: 
             return
 
 
-def _cut_offers(counts: Counts, f: int, feature: Feature, score: Score, veto: Veto | None) -> Iterable[Offer]:
+def _cut_offers(counts: Counts, f: int, feature: Feature, score: Score, veto: Veto) -> Iterable[Offer]:
     """Each node's best cut among those that keep the requirement; ties go to the lower cut."""
     if feature.n_known < 2:
         return
     gains = score.threshold_gains(counts, feature.n_known)
-    for by in veto.questions if veto is not None else []:
+    for by in veto.questions:
         gains = np.where(veto.cuts_kept(_as_asked(counts, by), feature.n_known, by), gains, 0)
     flat = gains.reshape(len(gains), -1)
     top = flat.argmax(axis=1)
@@ -127,18 +129,31 @@ def _apply_round(
     people = counts.sum(axis=1)
     # a node of one class gains nothing; one of fewer than twice the least group has no two groups to split into
     worth = (counts.max(axis=1, initial=0) < people) & (people >= 2 * least_people)
-    worth &= np.array([grown[node].depth for node in new_nodes]) < MAX_DEPTH if new_nodes else worth
     return found[worth], [new_nodes[i] for i in np.flatnonzero(worth)]
 
 
 class Queue:
-    """Grow with any roles: one queue of candidate splits for all leaves, best gain first (PKDD'06 Algorithm 1)."""
+    """Grow with any roles: one queue of candidate splits for all leaves, best gain first (PKDD'06 Algorithm 1).
 
-    def __init__(self, engine: Engine, score: Score, book: SpanBook) -> None:
+    The gain of a candidate is that of all people in its node together, so that a split of many comes before one of few.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        score: Score,
+        book: SpanBook,
+        *,
+        max_depth: int = MAX_DEPTH,
+        max_leaves: int | None = None,
+    ) -> None:
         self._engine = engine
         self._score = score
         self._book = book
-        self._heap: list[tuple[float, int, int, int]] = []  # −gain, node, feature, level or cut position
+        self._max_depth = max_depth
+        self._max_leaves = engine.n_people if max_leaves is None else max_leaves
+        self._n_leaves = 1  # those that somebody is in
+        self._heap: list[tuple[int, int, int, int]] = []  # −gain, node, feature, level or cut position
         self._gains: dict[tuple[int, int], Counts] = {}  # of every level or cut of a feature in a node
         self._grown: list[GrownNode] = []
         self._ids: list[int] = []  # the engine's number of each grown node; −1 where nobody is
@@ -151,7 +166,7 @@ class Queue:
         self._ids.append(0)
         self._reach.append(self._book.root)
         self._open([0])
-        while self._heap:
+        while self._heap and self._n_leaves < self._max_leaves:
             _, node, f, position = heapq.heappop(self._heap)
             if self._grown[node].split is None:
                 self._reach[node] = self._book.current(self._reach[node])
@@ -188,13 +203,17 @@ class Queue:
         """Put a candidate into the queue unless it gains nothing."""
         gain = int(self._gains[node, f].reshape(-1)[position])
         if gain > 0:
-            people = int(self._grown[node].counts.sum())
-            heapq.heappush(self._heap, (-gain / people, node, f, position))
+            heapq.heappush(self._heap, (-gain, node, f, position))
 
     def _split(self, node: int, split: Split) -> None:
         feature = self._engine.features[split.feature]
         branch_of, n_branches = split.branch_of(feature), split.n_branches(feature)
         parent, reach = self._grown[node], self._reach[node]
+        counts = self._engine.node_counts(np.array([self._ids[node]]), split.feature)
+        n_taken = len(np.unique(branch_of[counts[0].any(axis=1)]))
+        if self._n_leaves + n_taken - 1 > self._max_leaves:
+            return
+        self._n_leaves += n_taken - 1
         parent.split = split
         ids = self._engine.split_nodes(np.array([self._ids[node]]), split.feature, branch_of[None], n_branches)[0]
         if feature.public:
@@ -221,7 +240,7 @@ class Queue:
 
     def _open(self, nodes: list[int]) -> None:
         """Score every split of new nodes and queue the best form of each feature."""
-        nodes = [n for n in nodes if np.count_nonzero(self._grown[n].counts) > 1 and self._grown[n].depth < MAX_DEPTH]
+        nodes = [n for n in nodes if np.count_nonzero(self._grown[n].counts) > 1 and self._grown[n].depth < self._max_depth]
         if not nodes:
             return
         ids = np.array([self._ids[node] for node in nodes], dtype=np.int64)

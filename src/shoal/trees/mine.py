@@ -16,6 +16,7 @@ from shoal.engines import MemoryEngine
 from shoal.errors import DataError, PromiseError, RequirementError
 from shoal.privacy import Requirement, least_people, needs_values
 from shoal.release import TreeRelease
+from shoal.release.parse import MAX_DEPTH
 from shoal.trees.features import make_feature
 from shoal.trees.grow import Queue, grow_by_rounds
 from shoal.trees.publish import publish
@@ -33,12 +34,14 @@ def mine_tree(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     criterion: Criterion = "gain",
     strict: bool = False,
-    one_queue: bool | None = None,
+    max_depth: int | None = None,
+    max_leaves: int | None = None,
+    one_queue: bool = False,
 ) -> TreeRelease:
     """Mine a tree that keeps a requirement, and attach the verdict of its audit.
 
-    `one_queue` forces the loop for tables with private columns (True); by default it is used only where needed. Both
-    loops give the same tree where both apply.
+    The parameters are those of `AnonymousTreeClassifier`. `one_queue` asks for the loop that any roles need even where
+    the faster one would do; both give the same tree there.
     """
     hierarchies = {} if hierarchies is None else hierarchies
     least = least_people(requirement)
@@ -63,12 +66,13 @@ def mine_tree(
     )
     score = Score(criterion, table.n_rows)
     veto = Veto(requirement, [column.counts() for column in sensitive])
+    depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
     leaves_are_spans = not roles.private and roles.target_role == "private"
-    if leaves_are_spans if one_queue is None else not one_queue:
-        grown = grow_by_rounds(engine, score, veto, least_people=least)
+    if leaves_are_spans and max_leaves is None and not one_queue:
+        grown = grow_by_rounds(engine, score, veto, least_people=least, max_depth=depth)
     else:
         book = SpanBook(engine, veto, target_is_public=roles.target_role == "public", strict=strict)
-        grown = Queue(engine, score, book).grow()
+        grown = Queue(engine, score, book, max_depth=depth, max_leaves=max_leaves).grow()
     release = publish(grown, features, table, roles, requirement)
     verdict = audit(release, table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
