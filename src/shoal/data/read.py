@@ -7,6 +7,7 @@ The readers' own messages quote rows, so none of them is ever passed on.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -95,8 +96,7 @@ def read_table(
     elif suffix in (".feather", ".arrow", ".ipc"):
         file = _ArrowFile(source, shown, tokens)
     elif inner in TEXT_SUFFIXES:
-        if inner == ".tsv" and delimiter is None:
-            delimiter = "\t"
+        delimiter = delimiter or ("\t" if inner == ".tsv" else None)
         found = look(source, shown, tokens, encoding, delimiter, quote, decimal)
         file = _TextFile(source, shown, tokens, found)
     else:
@@ -129,7 +129,7 @@ class _TextFile:
         self.names = found.names
 
     def open(self, names: Sequence[str], kinds: Kinds) -> Callable[[str], Column]:
-        header = dict(zip(self.names, self.found.header, strict=True))
+        header = dict(zip(self.names, self.found.header, strict=True))  # names as written, with their blanks
         text = {self.names[i] for i in self.found.text if self.names[i] not in kinds}
         text |= {name for name, kind in kinds.items() if kind == "categorical"}
         # blanks are allowed around what stands for missing
@@ -237,8 +237,7 @@ class _TextFile:
 
 
 def _is_whole(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and (text == "0" or digits[0] != "0")
+    return re.fullmatch("0|-?[1-9][0-9]*", text) is not None
 
 
 class _ParquetFile:
@@ -254,7 +253,7 @@ class _ParquetFile:
         try:
             self.metadata = [pq.read_metadata(part) for part in self.parts]
         except (pa.ArrowException, OSError):
-            raise self._damaged() from None
+            raise DataError("damaged-file", f"{shown!r} is no complete Parquet file.") from None
         schemas = [data.schema.to_arrow_schema() for data in self.metadata]
         if any(schema.names != schemas[0].names for schema in schemas):
             raise DataError("schema-differs", f"The files of {shown!r} do not all have the same columns.")
@@ -272,16 +271,12 @@ class _ParquetFile:
                 with pq.ParquetFile(part, metadata=metadata, read_dictionary=self.strings) as file:
                     parts.append(file.read(columns=[name], use_pandas_metadata=False))
         except (pa.ArrowException, OSError):
-            raise self._damaged() from None
+            raise DataError("damaged-file", f"{self.shown!r} is no complete Parquet file.") from None
         try:
             return pa.concat_tables(parts, promote_options="permissive").column(name)
         except pa.ArrowException:
-            raise DataError(
-                "schema-differs", f"Column {name!r} has different types in the files of {self.shown!r}."
-            ) from None
-
-    def _damaged(self) -> DataError:
-        return DataError("damaged-file", f"{self.shown!r} is no complete Parquet file.")
+            differs = f"Column {name!r} has different types in the files of {self.shown!r}."
+            raise DataError("schema-differs", differs) from None
 
 
 class _ArrowFile:

@@ -61,7 +61,7 @@ def publish(
 
 
 def _branch(child: int, codes: Mask, feature: Feature, table: Table, split: Split, group: int | None) -> Branch:
-    """A branch for a set of codes; `group` is the group of the hierarchy they are, if they are one."""
+    """A branch for a set of codes; `group` is their number among the split's branches, None for what is left over."""
     missing = bool(feature.missing and codes[-1])
     column = table[feature.name]
     known = codes[: feature.n_known]
@@ -75,7 +75,7 @@ def _branch(child: int, codes: Mask, feature: Feature, table: Table, split: Spli
     if split.cut is not None:
         assert feature.cuts is not None
         cut = float(feature.cuts[split.cut])
-        interval = Interval(None, cut) if known[0] or known[: split.cut + 1].any() else Interval(cut, None)
+        interval = Interval(None, cut) if group == 0 else Interval(cut, None)
         return Branch(child, intervals=(interval,), missing=missing)
     assert feature.levels is not None
     assert feature.levels.cuts is not None

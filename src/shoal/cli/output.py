@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command line prints and writes: plain in a pipe, a little colour on a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import ReleaseError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import Console
+
+    from shoal.audit import Audit
+    from shoal.release import TreeRelease
+
+# values may come from a stranger's file: nothing in them may steer the terminal or turn the reading order around
+_STEERING = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F]
+_VISIBLE = dict.fromkeys((c for c in _STEERING if c != 0x0A), "\N{REPLACEMENT CHARACTER}")
+
+# what the library calls its options, in words of the command line
+_WORDS = {
+    "unknown='ancestor'": "--unknown ancestor",
+    "with domain=": "under [domain] of shoal.toml",
+    "another encoding=": "another encoding under [data] of shoal.toml",
+    "A requirement such as Confidence(0.95) would.": "--confidence 0.95 would.",
+    "AnonymousTreeClassifier: ": "",
+    "max_depth": "--max-depth",
+    "max_leaves": "--max-leaves",
+    " (named in kinds)": " (named as numeric or categorical)",
+}
+
+written: list[str] = []  # by this run, so that a failure can say what is there
+
+
+def clean(text: str) -> str:
+    """Text that shows every control character instead of obeying it."""
+    return text.translate(_VISIBLE)
+
+
+def in_our_words(message: str) -> str:
+    """A message of the library, telling what to type instead of what to call."""
+    for theirs, ours in _WORDS.items():
+        message = message.replace(theirs, ours)
+    return message
+
+
+def say(text: str = "", style: str | None = None) -> None:
+    """Print lines as they are: no markup, no wrapping."""
+    if not sys.stdout.isatty():
+        print(clean(text))
+        return
+    from rich.text import Text
+
+    _console().print(Text(clean(text), style or ""), soft_wrap=True)
+
+
+def say_audit(audit: Audit) -> None:
+    """The audit's own words, the verdict coloured."""
+    styles = {"holds": "bold green", "BREACH": "bold red", "breach": "red", "warning": "yellow"}
+    for line in in_our_words(str(audit)).splitlines():
+        say(line, styles.get(line.strip().split(":")[0]))
+
+
+def say_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()) -> None:
+    """A plain table; the columns named in `right` hold numbers."""
+    from rich.table import Table
+    from rich.text import Text
+
+    # sized by its content: neither cells nor headings are folded, cut or read as markup
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in header:
+        table.add_column(
+            Text(clean(name)), justify="right" if name in right else "left", no_wrap=True, overflow="ignore"
+        )
+    for row in rows:
+        table.add_row(*(Text(clean(shown(cell)).replace("\n", " ")) for cell in row))
+    _console().print(table, soft_wrap=True)
+
+
+def shown(cell: object) -> str:
+    """A cell of a printed table: counts with thousands, shares with four digits."""
+    if isinstance(cell, bool) or cell is None:
+        return {True: "yes", False: "no", None: ""}[cell]
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def say_json(body: Mapping[str, Any] | Sequence[Any]) -> None:
+    """The only thing on standard output when ``--json`` was asked for."""
+    print(json.dumps(body, indent=2))
+
+
+def note(text: str) -> None:
+    """A line beside the result, on standard error."""
+    print(f"shoal: {clean(in_our_words(text)).replace(chr(10), ' ')}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A spinner while something takes its time, where somebody is looking."""
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status(what):
+            yield
+    else:
+        yield
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # a pipe has no width: let lines be as long as they are
+    return Console(width=None if sys.stdout.isatty() else 10_000, highlight=False, markup=False, emoji=False)
+
+
+def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None] = ()) -> None:
+    """Refuse outputs that cannot be written, or would overwrite an input, before any work is done."""
+    seen = {path.resolve(): "is read by this command" for path in inputs if path is not None}
+    for path in outputs:
+        if path is None:
+            continue
+        if not path.parent.is_dir():
+            raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: there is no folder {str(path.parent)!r}.")
+        if path.is_dir():
+            raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: it is a folder.")
+        if path.resolve() in seen:
+            raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: it {seen[path.resolve()]}.")
+        seen[path.resolve()] = "was named for another output too"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    from shoal.release.files import write_atomically
+
+    write_atomically(path, text)
+    written.append(str(path))
+
+
+def write_release(path: Path, release: TreeRelease) -> None:
+    """Write a release; it refuses unless its own audit holds."""
+    release.save(path)
+    written.append(str(path))
+
+
+def check_report() -> None:
+    """Refuse before any work where no report can be made."""
+    try:
+        import shoal.report  # noqa: F401
+    except ImportError:
+        raise ReleaseError("no-report", "This installation of Shoal has no reports; leave out --report.") from None
+
+
+def write_audit_report(path: Path, release: TreeRelease, audit: Audit) -> None:
+    """Write the audit as a page to read."""
+    from shoal.report import write_report
+
+    write_report(path, release, audit)
+    written.append(str(path))
+
+
+def csv_text(table: pa.Table) -> str:
+    """An Arrow table as CSV, quoted only where it must be."""
+    import pyarrow as pa
+    import pyarrow.csv as pacsv
+
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(table.column_names)
+    for quoting in ("none", "needed"):
+        body = pa.BufferOutputStream()
+        options = pacsv.WriteOptions(include_header=False, quoting_style=quoting)
+        try:
+            pacsv.write_csv(table, body, options)
+        except pa.ArrowInvalid:
+            continue  # some value holds a comma or a quote
+        return header.getvalue() + str(body.getvalue().to_pybytes(), "utf-8")
+    raise AssertionError("quoting where needed always works")

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a project to tables, roles and what an attacker knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.cli.options import Usage
+from shoal.cli.project import Project
+
+if TYPE_CHECKING:
+    from shoal.data import Roles, Table
+    from shoal.release import TreeRelease
+
+NOBODY = ""  # no column has this name, so it can stand in for a target that was not named
+
+
+def source_of(project: Project, data: Path | None) -> Path:
+    """The file to read: the one named, or the source of the project file."""
+    if data is not None:
+        return data
+    if project.source is None:
+        raise Usage("No table: name a file, or its source under [data] of shoal.toml. Try: shoal init FILE.")
+    return project.source
+
+
+def read_data(project: Project, source: Path) -> Table:
+    """A table, read as the project says."""
+    from shoal.data import read_table
+
+    return read_table(source, kinds=project.kinds, **_how(project))
+
+
+def read_for(release: TreeRelease, project: Project, source: Path) -> Table:
+    """A table, read as the release knows its columns; it need not have all of them."""
+    from shoal.data import read_table
+
+    table = read_table(source, **_how(project))
+    kinds = dict(release.kinds)
+    if release.attribute(release.target).labels != "string":
+        del kinds[release.target]  # numbers that are classes: how they are written does not matter
+    kinds |= project.kinds
+    other = {name: kind for name, kind in kinds.items() if name in table and table[name].kind != kind}
+    # only the file's own text says what a cell was before it became a number, hence from the start
+    return read_table(source, kinds=other, **_how(project)) if other else table
+
+
+def _how(project: Project) -> dict[str, Any]:
+    how = {name: getattr(project, name) for name in ("missing", "delimiter", "encoding", "decimal")}
+    return {name: value for name, value in how.items() if value is not None}
+
+
+def resolve_roles(project: Project, table: Table, *, need_target: bool = True) -> Roles:
+    """The role of every column, all problems reported at once."""
+    from shoal.data import Roles
+
+    if project.target is None and need_target:
+        raise Usage("No target: say which column to predict with --target, or under [roles] of shoal.toml.")
+    columns, target = table.names, project.target
+    if target is None:
+        columns, target = [*columns, NOBODY], NOBODY
+    identifier = project.identifier
+    if project.person is not None and project.person not in identifier:
+        identifier = (*identifier, project.person)
+    return Roles.resolve(
+        columns,
+        target=target,
+        public=project.public,
+        private=project.private,
+        identifier=identifier,
+        target_role=project.target_role,
+        sensitive=project.sensitive,
+    )
+
+
+def known_to_attacker(release: TreeRelease, project: Project) -> list[str] | None:
+    """What an attacker knows: as said by --public, else by the project file, else (None) by the release."""
+    if "public" in project.options:
+        return list(project.public or ())
+    said = dict.fromkeys(project.public or (), "public") | dict.fromkeys(project.private or (), "private")
+    if project.target is not None:
+        said[project.target] = project.target_role
+    roles = {each.name: said.get(each.name, each.role) for each in release.attributes}
+    if all(roles[each.name] == each.role for each in release.attributes):
+        return None
+    return [name for name, role in roles.items() if role == "public"]

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The telling: an audit for the person who signs.
+
+A release and its audit enter; one page leaves that needs no network, no script and no explanation
+by a colleague. `layout` decides what is shown and where, the other files draw it. This
+folder counts nobody itself.
+"""
+
+from shoal.report.html import report_html, write_report
+
+__all__ = ["report_html", "write_report"]
