@@ -53,7 +53,7 @@ def test_classes_come_back_in_their_own_type(clinic):
     X = clinic[["age", "sex"]]
     for y in (
         np.where(clinic["diabetes"] == "yes", 10, 9),
-        np.where(clinic["diabetes"] == "yes", 1.5, 0.5),
+        np.where(clinic["diabetes"] == "yes", 1.0, -1.0),
         (clinic["diabetes"] == "yes").to_numpy(),
         clinic["diabetes"],
     ):

@@ -16,7 +16,9 @@ from shoal.data.table import Column, Table
 How = Literal["single", "pair", "growing", "all"]
 
 PAIRED = 12  # columns whose pairs are all looked at: 66 pairs
-GROWN = 5  # the growing set stops here; few attackers know more, and all columns together are looked at anyway
+GROWN = (
+    5  # the growing set stops here; few attackers know more, and all columns together are looked at anyway
+)
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Uniqueness:
     columns
         The columns an attacker knows.
     how
-        Why the set was looked at: ``"single"``, ``"pair"``, ``"growing"`` (the set before and the column that sets
-        most people apart) or ``"all"``.
+        Why the set was looked at: ``"single"``, ``"pair"``, ``"growing"`` (the set before and the column that
+        sets most people apart) or ``"all"``.
     combinations
         Distinct combinations of values that somebody has; missing is a value.
     alone
@@ -69,8 +71,8 @@ class _Key:
 def uniqueness(table: Table, columns: Sequence[str], *, k: int) -> list[Uniqueness]:
     """Count the people that sets of public columns set apart, without trying every set.
 
-    Looked at are all single columns, the pairs of the (at most 12) most telling ones, a set that grows from the most
-    telling pair, and all columns together. Counts are exact.
+    Looked at are all single columns, the pairs of the (at most 12) most telling ones, a set that grows from
+    the most telling pair, and all columns together. Counts are exact.
 
     Parameters
     ----------

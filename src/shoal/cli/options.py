@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options that several verbs share, each declared once.
 
-A verb that is marked with `takes` gets the options of the groups it names, and receives what they and ``shoal.toml``
-say together as one `Project`.
+A verb that is marked with `takes` gets the options of the groups it names, and receives what they and
+``shoal.toml`` say together as one `Project`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from shoal.cli.project import Project, find_project
 from shoal.errors import ShoalError
 
 Verb = Callable[..., None]
+ROLES = ("public", "private", "identifier")
 
 
 class Usage(ShoalError):
@@ -32,19 +33,24 @@ class Usage(ShoalError):
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Release = Annotated[Path, typer.Argument(metavar="RELEASE", help="A release file, such as tree.json.")]
 Data = Annotated[
-    Path | None, typer.Argument(metavar="[DATA]", help="The table; the source in shoal.toml if left out.")
+    Path | None, typer.Argument(metavar="DATA", help="The table; the source in shoal.toml if left out.")
 ]
 Report = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE", help="Write the audit as an HTML page to this file.")
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Write the audit as an HTML page to this file."),
 ]
 
 _Config = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="The project file; shoal.toml of this folder if there is one."),
+    typer.Option(
+        "--config", metavar="FILE", help="The project file; shoal.toml of this folder if there is one."
+    ),
 ]
 _Missing = Annotated[
     list[str] | None,
-    typer.Option("--missing", metavar="TEXT", help="What stands for a missing value; repeatable. Otherwise '' and '?'."),
+    typer.Option(
+        "--missing", metavar="TEXT", help="What stands for a missing value; repeatable. Otherwise '' and '?'."
+    ),
 ]
 _Numeric = Annotated[
     list[str] | None, typer.Option("--numeric", metavar="COLUMNS", help="Columns to read as numbers.")
@@ -57,19 +63,26 @@ _Public = Annotated[
     list[str] | None, typer.Option("--public", metavar="COLUMNS", help="The columns an attacker may know.")
 ]
 _Private = Annotated[
-    list[str] | None, typer.Option("--private", metavar="COLUMNS", help="The columns an attacker does not know.")
+    list[str] | None,
+    typer.Option("--private", metavar="COLUMNS", help="The columns an attacker does not know."),
 ]
 _Identifier = Annotated[
     list[str] | None, typer.Option("--identifier", metavar="COLUMNS", help="The columns never to use.")
 ]
 _Hierarchies = Annotated[
     str | None,
-    typer.Option("--hierarchies", metavar="FOLDER", help="A folder with a hierarchy file for each of some columns."),
+    typer.Option(
+        "--hierarchies", metavar="FOLDER", help="A folder with a hierarchy file for each of some columns."
+    ),
 ]
-_K = Annotated[int | None, typer.Option("-k", metavar="N", help="People that every group must have at least.")]
+_K = Annotated[
+    int | None, typer.Option("-k", metavar="N", help="People that every group must have at least.")
+]
 _Confidence = Annotated[
     float | None,
-    typer.Option("--confidence", metavar="C", help="An attacker's highest certainty about the target, such as 0.9."),
+    typer.Option(
+        "--confidence", metavar="C", help="An attacker's highest certainty about the target, such as 0.9."
+    ),
 ]
 
 _GROUPS: dict[str, dict[str, Any]] = {
@@ -92,7 +105,9 @@ def takes(*groups: Group) -> Callable[[Verb], Verb]:
 
         @functools.wraps(verb)
         def call(**given: Any) -> None:
-            project = with_given(find_project(given.pop("config")), {name: given.pop(name) for name in shared if name in given})
+            project = with_given(
+                find_project(given.pop("config")), {name: given.pop(name) for name in shared if name in given}
+            )
             verb(project=project, **given)
 
         parameters = [each for name, each in own.parameters.items() if name != "project"]
@@ -125,23 +140,25 @@ def with_given(project: Project, given: dict[str, Any]) -> Project:
     if "hierarchies" in given:
         change |= {"hierarchies": given["hierarchies"], "folder": Path()}
     kinds = dict(project.kinds)
-    for kind in ("numeric", "categorical"):
-        kinds |= dict.fromkeys(names(given.get(kind, ())), kind)
+    kinds |= dict.fromkeys(names(given.get("numeric", ())), "numeric")
+    kinds |= dict.fromkeys(names(given.get("categorical", ())), "categorical")
     twice = set(names(given.get("numeric", ()))) & set(names(given.get("categorical", ())))
     if twice:
         raise Usage(f"Column {sorted(twice)[0]!r} is named both in --numeric and in --categorical.")
-    privacy = {**project.privacy, **{name: given[name] for name in ("k", "confidence") if name in given}}
+    privacy = dict(project.privacy)
+    privacy |= {name: given[name] for name in ("k", "confidence") if name in given}
     return replace(project, **change, **_roles(project, given), kinds=kinds, privacy=privacy)
 
 
 def _roles(project: Project, given: dict[str, Any]) -> dict[str, Any]:
     """What changes about the roles. A column that an option names leaves the lists of the file."""
-    said = {role: names(given[role]) for role in ("public", "private", "identifier") if role in given}
-    target = given.get("target", project.target)
-    moved = {name for each in said.values() for name in each}
-    moved |= {target} if "target" in given else set()
+    said: dict[str, Any] = {role: names(given[role]) for role in ROLES if role in given}
+    target: str | None = given.get("target", project.target)
+    moved: set[str | None] = {name for each in said.values() for name in each}
+    if "target" in given:
+        moved.add(target)
     lists: dict[str, tuple[str, ...] | None] = {}
-    for role in ("public", "private", "identifier"):
+    for role in ROLES:
         listed = getattr(project, role)
         lists[role] = None if listed is None else tuple(name for name in listed if name not in moved)
     if "target" in given and project.target not in (None, target, *moved):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.audit import Audit
     from shoal.release import TreeRelease
 
-# values may come from a stranger's file: nothing in them may steer the terminal or turn the reading order around
+# values may come from a stranger's file: none may steer the terminal or turn the reading order around
 _STEERING = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F]
 _VISIBLE = dict.fromkeys((c for c in _STEERING if c != 0x0A), "\N{REPLACEMENT CHARACTER}")
 
@@ -74,15 +74,12 @@ def say_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, right:
     from rich.table import Table
     from rich.text import Text
 
-    # sized by its content: neither cells nor headings are folded, cut or read as markup
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name in header:
-        table.add_column(
-            Text(clean(name)), justify="right" if name in right else "left", no_wrap=True, overflow="ignore"
-        )
+        table.add_column(Text(clean(name)), justify="right" if name in right else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(clean(shown(cell)).replace("\n", " ")) for cell in row))
-    _console().print(table, soft_wrap=True)
+    _console().print(table)
 
 
 def shown(cell: object) -> str:
@@ -119,8 +116,8 @@ def busy(what: str) -> Iterator[None]:
 def _console() -> Console:
     from rich.console import Console
 
-    # a pipe has no width: let lines be as long as they are
-    return Console(width=None if sys.stdout.isatty() else 10_000, highlight=False, markup=False, emoji=False)
+    # lines are as long as they are: neither folded nor cut
+    return Console(width=10_000, highlight=False, markup=False, emoji=False)
 
 
 def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None] = ()) -> None:
@@ -130,7 +127,9 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None] 
         if path is None:
             continue
         if not path.parent.is_dir():
-            raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: there is no folder {str(path.parent)!r}.")
+            raise ReleaseError(
+                "cannot-write", f"Cannot write {str(path)!r}: there is no folder {str(path.parent)!r}."
+            )
         if path.is_dir():
             raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: it is a folder.")
         if path.resolve() in seen:
@@ -157,7 +156,9 @@ def check_report() -> None:
     try:
         import shoal.report  # noqa: F401
     except ImportError:
-        raise ReleaseError("no-report", "This installation of Shoal has no reports; leave out --report.") from None
+        raise ReleaseError(
+            "no-report", "This installation of Shoal has no reports; leave out --report."
+        ) from None
 
 
 def write_audit_report(path: Path, release: TreeRelease, audit: Audit) -> None:

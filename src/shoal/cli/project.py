@@ -84,8 +84,8 @@ BY_COLUMN = ("hierarchies", "domain")
 class Project:
     """What is known of the data, the roles and the promise, from ``shoal.toml`` and from options.
 
-    Relative paths of hierarchies start at `folder`; `source` is already a path from the working folder. `options` has
-    the names of what was given on the command line.
+    Relative paths of hierarchies start at `folder`; `source` is already a path from the working folder.
+    `options` has the names of what was given on the command line.
     """
 
     file: Path | None = None
@@ -196,7 +196,9 @@ def _check_sections(body: dict[str, Any], name: str) -> None:
     for section, entries in body.items():
         if section not in sections:
             known = ", ".join(f"[{each}]" for each in sections)
-            raise _refuse(f"{name}: unknown section or key {section!r}; there are {known}.{closest(section, sections)}")
+            raise _refuse(
+                f"{name}: unknown section or key {section!r}; there are {known}.{closest(section, sections)}"
+            )
         if not isinstance(entries, dict):
             raise _refuse(f"{name}: {section} must be a section, [{section}], with keys below it.")
         for key, value in entries.items():
@@ -213,7 +215,13 @@ def _check_sections(body: dict[str, Any], name: str) -> None:
 
 def _kind(value: Any) -> str:
     """What a value is, without the value."""
-    names = {bool: "true or false", str: "a string", int: "a whole number", float: "a number", dict: "a section"}
+    names = {
+        bool: "true or false",
+        str: "a string",
+        int: "a whole number",
+        float: "a number",
+        dict: "a section",
+    }
     if isinstance(value, list):
         kinds = {_kind(each) for each in value}
         return f"a list with {', '.join(sorted(kinds))}" if kinds else "an empty list"

@@ -51,7 +51,16 @@ def target_column(y: Any, name: str) -> Column:
             )
         else:
             array = pa.array(values.tolist() if values.dtype.kind in "US" else values)
-    return encode(name, array, kind="categorical")
+    return _in_own_order(encode(name, array, kind="categorical"))
+
+
+def _in_own_order(column: Column) -> Column:
+    """Classes that were numbers in the order of numbers, not of their texts."""
+    if column.labels not in ("integer", "number"):
+        return column
+    order = np.argsort([float(value) for value in column.names], kind="stable")
+    code_of = np.append(np.argsort(order), len(order)).astype(column.codes.dtype)
+    return replace(column, codes=code_of[column.codes], values=tuple(column.names[i] for i in order))
 
 
 def name_of(y: Any) -> str:

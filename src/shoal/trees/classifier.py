@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
@@ -143,9 +144,17 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
         self._check_options()
         requirement = as_requirement(self.privacy)
         if y is None:
-            raise ValueError("fit: y is None, but a classifier requires y to be passed. Give values or a column's name.")
+            raise DataError(
+                "no-target",
+                "This AnonymousTreeClassifier estimator requires y to be passed, but the target y is None. "
+                "Give its values, or the name of its column in X.",
+            )
+        X = self._as_named(X, reset=True)
         table = to_table(X)
         in_table = isinstance(y, str)
+        if not in_table and isinstance(y, (np.ndarray, list, tuple)):
+            y = column_or_1d(y, warn=True)
+            check_classification_targets(y)
         target = y if in_table else _free_name(name_of(y), table)
         features = table.drop([target]).names if in_table else table.names
         table = with_target(table, y, target)
@@ -171,24 +180,35 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
             max_leaves=self.max_leaves,
         )
         self.classes_ = self.release_.labels
-        self.n_features_in_ = len(features)
-        if hasattr(X, "columns") or isinstance(X, Table):
+        if not isinstance(X, np.ndarray):
+            self.n_features_in_ = len(features)
             self.feature_names_in_ = np.array(features, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each row."""
         check_is_fitted(self)
-        answer: NDArray[Any] = self.release_.predict(X)
+        answer: NDArray[Any] = self.release_.predict(self._as_named(X, reset=False))
         return answer
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of each class where a row ends."""
         check_is_fitted(self)
-        answer: NDArray[np.float64] = self.release_.predict_proba(X)
+        answer: NDArray[np.float64] = self.release_.predict_proba(self._as_named(X, reset=False))
         return answer
+
+    def _as_named(self, X: Any, *, reset: bool) -> Any:
+        """Arrays as scikit-learn checks them; tables and data frames as they are."""
+        if isinstance(X, Table) or type(X) is dict or hasattr(type(X), "columns"):
+            return X
+        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
 
     def _check_options(self) -> None:
         allowed: dict[str, tuple[Any, ...]] = {

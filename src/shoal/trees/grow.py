@@ -52,21 +52,24 @@ def grow_by_rounds(
 def _best_splits(engine: Engine, score: Score, veto: Veto, ids: Ids) -> list[Split | None]:
     """For each node the gainful split that keeps the requirement; ties go to the earlier feature."""
     best = np.zeros(len(ids), dtype=np.int64)
-    choice: list[Split | None] = [None] * len(ids)
+    chosen = np.full(len(ids), -1)
+    position = np.zeros(len(ids), dtype=np.int64)  # of the chosen feature: a level, or a cut and where missing goes
     for f, feature in enumerate(engine.features):
         counts = engine.node_counts(ids, f)
         offers = _level_offers if feature.levels is not None else _cut_offers
-        for where, gains, splits in offers(counts, f, feature, score, veto):
-            for i in np.flatnonzero(gains > best[where]):
-                best[where[i]] = gains[i]
-                choice[where[i]] = splits[i]
-    return choice
+        for where, gains, offered in offers(counts, feature, score, veto):
+            better = gains > best[where]
+            won = where[better]
+            best[won], chosen[won], position[won] = gains[better], f, offered[better]
+    return [
+        None if f < 0 else _split_at(engine.features[f], int(f), int(at)) for f, at in zip(chosen, position, strict=True)
+    ]
 
 
-Offer = tuple[NDArray[np.intp], Counts, list[Split]]
+Offer = tuple[NDArray[np.intp], Counts, NDArray[np.intp]]  # nodes, gains, positions
 
 
-def _level_offers(counts: Counts, f: int, feature: Feature, score: Score, veto: Veto) -> Iterable[Offer]:
+def _level_offers(counts: Counts, feature: Feature, score: Score, veto: Veto) -> Iterable[Offer]:
     """Each node's finest level that keeps the requirement."""
     assert feature.levels is not None
     undecided = np.arange(len(counts))
@@ -76,13 +79,14 @@ def _level_offers(counts: Counts, f: int, feature: Feature, score: Score, veto: 
         for by in veto.questions:
             kept &= veto.kept(_as_asked(grouped, by), by).all(axis=1)
         if kept.any():
-            yield undecided[kept], score.gains(grouped[kept]), [Split(f, level=level)] * int(kept.sum())
+            decided = undecided[kept]
+            yield decided, score.gains(grouped[kept]), np.full(len(decided), level)
         undecided = undecided[~kept]
         if not len(undecided):
             return
 
 
-def _cut_offers(counts: Counts, f: int, feature: Feature, score: Score, veto: Veto) -> Iterable[Offer]:
+def _cut_offers(counts: Counts, feature: Feature, score: Score, veto: Veto) -> Iterable[Offer]:
     """Each node's best cut among those that keep the requirement; ties go to the lower cut."""
     if feature.n_known < 2:
         return
@@ -91,8 +95,15 @@ def _cut_offers(counts: Counts, f: int, feature: Feature, score: Score, veto: Ve
         gains = np.where(veto.cuts_kept(_as_asked(counts, by), feature.n_known, by), gains, 0)
     flat = gains.reshape(len(gains), -1)
     top = flat.argmax(axis=1)
-    splits = [_cut_split(f, int(position), gains.shape[2]) for position in top]
-    yield np.arange(len(counts)), flat[np.arange(len(flat)), top], splits
+    yield np.arange(len(counts)), flat[np.arange(len(flat)), top], top
+
+
+def _split_at(feature: Feature, f: int, position: int) -> Split:
+    """The split that a position of a feature stands for."""
+    if feature.levels is not None:
+        return Split(f, level=position)
+    sides = 1 + feature.missing
+    return Split(f, cut=position // sides, missing_low=bool(position % sides))
 
 
 def _apply_round(
@@ -106,22 +117,24 @@ def _apply_round(
     """Make the chosen splits, feature by feature, and return the children worth looking at."""
     new_ids: list[int] = []
     new_nodes: list[int] = []
-    chosen = np.array([-1 if split is None else split.feature for split in splits])
-    for f in np.unique(chosen[chosen >= 0]):
+    by_feature: dict[int, list[tuple[int, Split]]] = {}
+    for i, split in enumerate(splits):
+        if split is not None:
+            by_feature.setdefault(split.feature, []).append((i, split))
+    for f, made in sorted(by_feature.items()):
         feature = engine.features[f]
-        where = np.flatnonzero(chosen == f)
-        made = [splits[i] for i in where]
-        n_branches = max(split.n_branches(feature) for split in made if split is not None)
-        branch_of = np.stack([split.branch_of(feature) for split in made if split is not None])
-        children = engine.split_nodes(ids[where], int(f), branch_of, n_branches)
-        for i, split, row in zip(where, made, children, strict=True):
+        n_branches = max(split.n_branches(feature) for _, split in made)
+        branch_of = np.stack([split.branch_of(feature) for _, split in made])
+        children = engine.split_nodes(ids[[i for i, _ in made]], f, branch_of, n_branches)
+        for (i, split), row in zip(made, children.tolist(), strict=True):
             parent = grown[nodes[i]]
             parent.split = split
-            for branch in np.flatnonzero(row >= 0):
-                parent.children[int(branch)] = len(grown)
-                new_ids.append(int(row[branch]))
-                new_nodes.append(len(grown))
-                grown.append(GrownNode(parent.depth + 1, parent.counts))
+            for branch, child in enumerate(row):
+                if child >= 0:
+                    parent.children[branch] = len(grown)
+                    new_ids.append(child)
+                    new_nodes.append(len(grown))
+                    grown.append(GrownNode(parent.depth + 1, parent.counts))
     found = np.array(new_ids, dtype=np.int64)
     counts = engine.node_classes(found)
     for node, own in zip(new_nodes, counts, strict=True):
@@ -179,7 +192,7 @@ class Queue:
         gains = self._gains[node, f]
         if not feature.public:
             if self._book.keeps_private(reach):
-                self._split(node, self._as_split(f, position, gains))
+                self._split(node, _split_at(feature, f, position))
         elif feature.levels is not None:
             split = Split(f, level=position)
             if self._book.keeps_public(reach, f, split.branch_of(feature), split.n_branches(feature)):
@@ -190,14 +203,9 @@ class Queue:
             kept = np.where(self._book.cuts_kept(reach, f), gains, 0).reshape(-1)
             best = int(kept.argmax())
             if kept[best] and best == position:
-                self._split(node, self._as_split(f, position, gains))
+                self._split(node, _split_at(feature, f, position))
             elif kept[best]:
                 self._offer(node, f, best)
-
-    def _as_split(self, f: int, position: int, gains: Counts) -> Split:
-        if self._engine.features[f].levels is not None:
-            return Split(f, level=position)
-        return _cut_split(f, position, gains.shape[1])
 
     def _offer(self, node: int, f: int, position: int) -> None:
         """Put a candidate into the queue unless it gains nothing."""
@@ -263,10 +271,6 @@ class Queue:
                 if own.max(initial=0) > 0:
                     self._gains[node, f] = own
                     self._offer(node, f, 0 if feature.levels is not None else int(own.reshape(-1).argmax()))
-
-
-def _cut_split(f: int, position: int, sides: int) -> Split:
-    return Split(f, cut=position // sides, missing_low=bool(position % sides))
 
 
 def _as_asked(counts: Counts, by: int | None) -> Counts:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from shoal.data.domain import Domain, declare_domain
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.roles import Roles
 from shoal.data.table import Table
-from shoal.engines import MemoryEngine
+from shoal.engines import Engine, MemoryEngine
 from shoal.errors import DataError, PromiseError, RequirementError
 from shoal.privacy import Requirement, least_people, needs_values
 from shoal.release import TreeRelease
@@ -22,6 +23,7 @@ from shoal.trees.grow import Queue, grow_by_rounds
 from shoal.trees.publish import publish
 from shoal.trees.score import Criterion, Score
 from shoal.trees.spans import SpanBook
+from shoal.trees.split import GrownNode
 from shoal.trees.veto import Veto
 
 
@@ -43,13 +45,37 @@ def mine_tree(
     The parameters are those of `AnonymousTreeClassifier`. `one_queue` asks for the loop that any roles need even where
     the faster one would do; both give the same tree there.
     """
-    hierarchies = {} if hierarchies is None else hierarchies
+    task = prepare(table, roles, requirement, domain=domain, hierarchies=hierarchies or {})
+    grown = grow(
+        task, criterion=criterion, strict=strict, max_depth=max_depth, max_leaves=max_leaves, one_queue=one_queue
+    )
+    release = publish(grown, task.engine.features, task.table, roles, requirement)
+    verdict = audit(release, task.table, privacy=requirement)
+    if not verdict.holds:  # never on purpose: the audit shares no code with the grower
+        raise PromiseError("audit-failed", "The mined tree failed its own audit, so it is withheld. Please report this.")
+    return release.with_audit(verdict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a grower needs."""
+
+    table: Table
+    roles: Roles
+    requirement: Requirement
+    engine: Engine
+    veto: Veto
+
+
+def prepare(
+    table: Table, roles: Roles, requirement: Requirement, *, domain: Domain | None, hierarchies: Mapping[str, Hierarchy]
+) -> Task:
+    """Settle the domain, check what is asked, and set up the engine."""
     least = least_people(requirement)
     table = declare_domain(table, roles, domain, hierarchies, people=least)
     target = table[roles.target]
     _check_target(table, roles, least)
     made = [make_feature(table[name], public=name in roles.public, hierarchies=hierarchies) for name in roles.features]
-    features = [feature for feature, _ in made]
     sensitive = [target] if roles.target_role == "private" else []
     sensitive += [table[name] for name in roles.sensitive]
     if needs_values(requirement) and not sensitive:
@@ -58,26 +84,33 @@ def mine_tree(
             "A requirement about private values needs a private target or a private column named as sensitive.",
         )
     engine = MemoryEngine(
-        features,
+        [feature for feature, _ in made],
         [codes for _, codes in made],
         target.codes,
         target.n_codes,
         [(column.codes, column.n_codes) for column in sensitive],
     )
-    score = Score(criterion, table.n_rows)
-    veto = Veto(requirement, [column.counts() for column in sensitive])
+    return Task(table, roles, requirement, engine, Veto(requirement, [column.counts() for column in sensitive]))
+
+
+def grow(
+    task: Task,
+    *,
+    criterion: Criterion = "gain",
+    strict: bool = False,
+    max_depth: int | None = None,
+    max_leaves: int | None = None,
+    one_queue: bool = False,
+) -> list[GrownNode]:
+    """Grow the tree, by the loop that the roles need."""
+    roles, engine = task.roles, task.engine
+    score = Score(criterion, engine.n_people)
     depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
     leaves_are_spans = not roles.private and roles.target_role == "private"
     if leaves_are_spans and max_leaves is None and not one_queue:
-        grown = grow_by_rounds(engine, score, veto, least_people=least, max_depth=depth)
-    else:
-        book = SpanBook(engine, veto, target_is_public=roles.target_role == "public", strict=strict)
-        grown = Queue(engine, score, book, max_depth=depth, max_leaves=max_leaves).grow()
-    release = publish(grown, features, table, roles, requirement)
-    verdict = audit(release, table, privacy=requirement)
-    if not verdict.holds:  # never on purpose: the audit shares no code with the grower
-        raise PromiseError("audit-failed", "The mined tree failed its own audit, so it is withheld. Please report this.")
-    return release.with_audit(verdict)
+        return grow_by_rounds(engine, score, task.veto, least_people=least_people(task.requirement), max_depth=depth)
+    book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
+    return Queue(engine, score, book, max_depth=depth, max_leaves=max_leaves).grow()
 
 
 def _check_target(table: Table, roles: Roles, least: int) -> None:

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``shoal predict``: the classes of new rows."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import output
+from shoal.cli.options import Release, takes
+from shoal.cli.project import Project
+from shoal.cli.tables import read_for
+
+
+class Unknown(StrEnum):
+    """What to do with a value outside the release's domain."""
+
+    error = "error"
+    ancestor = "ancestor"
+
+
+@takes("reading")
+def predict(
+    project: Project,
+    release: Release,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The rows to predict; the target need not be there.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the CSV here instead of printing it."),
+    ] = None,
+    unknown: Annotated[
+        Unknown,
+        typer.Option(
+            help="A value the release does not know is an error, or stops the row where it is asked for."
+        ),
+    ] = Unknown.error,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the share of each class.")] = False,
+) -> None:
+    """Predict the target of every row of a file, as CSV."""
+    import pyarrow as pa
+
+    from shoal.release import load
+
+    output.check_outputs([out], [release, file, project.file])
+    loaded = load(release)
+    table = read_for(loaded, project, file)
+    answer = loaded.predict(table, unknown=unknown.value)
+    if answer.dtype.kind == "b":
+        answer = answer.astype(str)  # True, as in the release, not true
+    columns = {loaded.target: pa.array(answer)}
+    if proba:
+        shares = loaded.predict_proba(table, unknown=unknown.value)
+        columns |= {
+            f"{loaded.target}={value}": pa.array(shares[:, i]) for i, value in enumerate(loaded.classes)
+        }
+    text = output.csv_text(pa.table(columns))
+    if out is not None:
+        output.write_text(out, text)
+        output.note(f"wrote {out}: {table.n_rows:,} rows")
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())

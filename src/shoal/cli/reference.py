@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference page of the command line, made from the commands themselves.
+
+``python -m shoal.cli.reference docs/reference/cli.md`` writes it; a test fails when it is not current.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from shoal.cli.project import BY_COLUMN, KEYS
+
+INTRODUCTION = """\
+# The command line
+
+<!-- Made by python -m shoal.cli.reference docs/reference/cli.md: change the commands, not this page. -->
+
+`shoal VERB`. Every verb that reads a table takes what it needs from `shoal.toml` in the current folder, or from the
+file named by `--config`; an option on the command line overrides the file. Lists of columns are separated by commas,
+and their options may be repeated. `--json` prints one JSON value on standard output and nothing else.
+
+| exit code | meaning |
+|---|---|
+| 0 | done; for an audit: the promise holds |
+| 1 | failure, told in one line on standard error; nothing half-written is left |
+| 2 | wrong use: an unknown option, or something that had to be said was not |
+| 3 | an audit found a breach |
+| 130 | interrupted |
+
+`SHOAL_DEBUG=1` in the environment adds the traceback to a failure. A traceback may quote cells: do not send it on.
+"""
+
+JSON_KEYS = {
+    "init": "`people`, `k`, `missing`, `columns` (each `name`, `kind`, `role`, `why`), `written`",
+    "describe": "`people`, `k`, `columns` (each `name`, `kind`, `role`, `distinct`, `missing`), `uniqueness` (each "
+    "`columns`, `how`, `combinations`, `alone`, `below`)",
+    "tree": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
+    "audit": "`holds`, `smallest_group`, `people`, `groups`, `exempt_groups`, `requirements`, `claims`, `public`, "
+    "`exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `findings`, `written`",
+    "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, `exact`, "
+    "`written`",
+    "demo": "as of `shoal tree`",
+    "bench": "a list of rows",
+}
+
+
+def reference() -> str:
+    """The page as Markdown."""
+    from shoal.cli import app
+
+    # the commands as Typer built them, so that nothing is told twice
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    parts = [INTRODUCTION]
+    for name, command in commands.items():
+        parts.append("\n".join(_verb(name, command)))
+    parts.append("\n".join(_project_file()))
+    return "\n".join(parts)
+
+
+def _verb(name: str, command: Any) -> Iterator[str]:
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    options = [
+        each for each in command.params if each.param_type_name == "option" and "--help" not in each.opts
+    ]
+    usage = " ".join(each.metavar if each.required else f"[{each.metavar}]" for each in arguments)
+    yield f"## shoal {name}\n"
+    yield inspect.cleandoc(command.help) + "\n"
+    yield f"```console\n$ shoal {name}{' ' if usage else ''}{usage} [OPTIONS]\n```\n"
+    yield "| | |\n|---|---|"
+    for each in arguments:
+        yield f"| `{each.metavar}` | {each.help} |"
+    for each in options:
+        metavar = each.metavar or "\\|".join(getattr(each.type, "choices", ()))
+        shown = ", ".join(f"`{opt}{' ' + metavar if metavar else ''}`" for opt in each.opts)
+        yield f"| {shown} | {each.help} |"
+    yield ""
+    if name in JSON_KEYS:
+        yield f"`--json`: {JSON_KEYS[name]}.\n"
+
+
+def _project_file() -> Iterator[str]:
+    yield "## The project file\n"
+    yield "`shoal.toml`; paths in it start at its own folder. An unknown section or key is refused.\n"
+    yield "| key | value |\n|---|---|"
+    for section, keys in KEYS.items():
+        for key, (_, wanted) in keys.items():
+            yield f"| `{section}.{key}` | {wanted} |"
+    told = {
+        "hierarchies": 'a file, or a table: `"education.csv"`, `{ intervals = [5, 10] }`, `{ prefix = [3, 2] }`',
+        "domain": "a list of values, or two bounds `[low, high]`",
+    }
+    for section in BY_COLUMN:
+        yield f"| `{section}.COLUMN` | {told[section]} |"
+    yield ""
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(reference(), encoding="utf-8")
