@@ -19,7 +19,10 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sp
 exclude_patterns = ["_build"]
 nitpicky = True
 # types of other libraries are not looked up, because that would need the network
-nitpick_ignore_regex = [(r"py:.*", r"(?!shoal\.).*"), (r"py:.*", r"shoal\.[a-z_.]+\.(Domain|Criterion|Kind|Role).*")]
+nitpick_ignore_regex = [
+    (r"py:.*", r"(?!shoal\.).*"),
+    (r"py:.*", r"shoal\.[a-z_.]+\.(Domain|Criterion|Kind|Role).*"),
+]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -44,7 +47,7 @@ html_theme_options = {
 
 
 def _by_last_name(app: Sphinx, env: Any, node: Any, contnode: nodes.Node) -> nodes.Node | None:
-    """Find a name of the front door under the module that defines it: shoal.audit.result.Audit is shoal.Audit."""
+    """Find a name of the front door by its last part: shoal.audit.result.Audit is shoal.Audit."""
     target = node.get("reftarget", "")
     if node.get("refdomain") != "py" or not target:
         return None

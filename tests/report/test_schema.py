@@ -24,6 +24,7 @@ from shoal import (
     load_sample,
 )
 from shoal.privacy import claims
+from shoal.privacy.stated import Stated
 
 SCHEMA = json.loads(resources.files("shoal").joinpath("release/schema/tree.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -69,6 +70,7 @@ def test_a_saved_release_is_valid(body):
         SimpleDiversity(1.5),
         RecursiveDiversity(2, 2),
         Confidence(0.9),
+        Stated("every group has people of both sexes"),
         Closeness(0.2),
         Closeness(0.2, "ordered"),
         Closeness(0.2, "hierarchical", ((0, 0, 1),)),

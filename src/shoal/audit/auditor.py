@@ -13,7 +13,7 @@ from shoal.audit.recount import Recount, recount
 from shoal.audit.result import Audit, Finding, Part
 from shoal.data.table import Column
 from shoal.errors import DataError, RequirementError
-from shoal.privacy import Requirement, as_requirement, claims, needs_values, parts_of
+from shoal.privacy import And, Requirement, as_requirement, claims, needs_values, parts_of
 from shoal.release import TreeRelease
 
 SHOWN = 5  # failing groups described in words; the counts cover all of them
@@ -132,7 +132,7 @@ def _ask(
     for part in parts_of(requirement):
         for column in sensitive if needs_values(part) else [None]:
             counts = groups.people[:, None] if column is None else groups.by_value(column)
-            bad = ~part.holds(counts, counts.sum(axis=0)) & counts_for
+            bad = ~And((part,)).holds(counts, counts.sum(axis=0)) & counts_for
             failing |= bad
             about = "" if column is None else f" (of {column.name!r})"
             people = int(groups.people[bad].sum())

@@ -21,7 +21,7 @@ class Benchmark(StrEnum):
 
 
 def bench(
-    name: Annotated[Benchmark, typer.Argument(help="Which benchmark.")],
+    name: Annotated[Benchmark, typer.Argument(metavar="NAME", help="Which benchmark: adult.")],
     data: Annotated[
         Path | None, typer.Option(envvar="SHOAL_DATA", metavar="DIR", help="The folder of benchmark data.")
     ] = None,

@@ -37,7 +37,8 @@ def predict(
     unknown: Annotated[
         Unknown,
         typer.Option(
-            help="A value the release does not know is an error, or stops the row where it is asked for."
+            metavar="error|ancestor",
+            help="A value the release does not know is an error, or stops the row where it is asked for.",
         ),
     ] = Unknown.error,
     proba: Annotated[bool, typer.Option("--proba", help="Add the share of each class.")] = False,

@@ -21,9 +21,10 @@ INTRODUCTION = """\
 
 <!-- Made by python -m shoal.cli.reference docs/reference/cli.md: change the commands, not this page. -->
 
-`shoal VERB`. Every verb that reads a table takes what it needs from `shoal.toml` in the current folder, or from the
-file named by `--config`; an option on the command line overrides the file. Lists of columns are separated by commas,
-and their options may be repeated. `--json` prints one JSON value on standard output and nothing else.
+`shoal VERB`. Every verb that reads a table takes what it needs from `shoal.toml` in the current folder, or
+from the file named by `--config`; an option on the command line overrides the file. Lists of columns are
+separated by commas, and their options may be repeated. `--json` prints one JSON value on standard output and
+nothing else.
 
 | exit code | meaning |
 |---|---|
@@ -33,18 +34,20 @@ and their options may be repeated. `--json` prints one JSON value on standard ou
 | 3 | an audit found a breach |
 | 130 | interrupted |
 
-`SHOAL_DEBUG=1` in the environment adds the traceback to a failure. A traceback may quote cells: do not send it on.
+`SHOAL_DEBUG=1` in the environment adds the traceback to a failure. A traceback may quote cells: do not send
+it on.
 """
 
 JSON_KEYS = {
     "init": "`people`, `k`, `missing`, `columns` (each `name`, `kind`, `role`, `why`), `written`",
-    "describe": "`people`, `k`, `columns` (each `name`, `kind`, `role`, `distinct`, `missing`), `uniqueness` (each "
-    "`columns`, `how`, `combinations`, `alone`, `below`)",
+    "describe": "`people`, `k`, `columns` (each `name`, `kind`, `role`, `distinct`, `missing`), `uniqueness` "
+    "(each `columns`, `how`, `combinations`, `alone`, `below`)",
     "tree": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
-    "audit": "`holds`, `smallest_group`, `people`, `groups`, `exempt_groups`, `requirements`, `claims`, `public`, "
-    "`exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `findings`, `written`",
-    "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, `exact`, "
-    "`written`",
+    "audit": "`holds`, `smallest_group`, `people`, `groups`, `exempt_groups`, `requirements`, `claims`, "
+    "`public`, `exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `findings`, "
+    "`release_sha256`, `written`",
+    "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, "
+    "`exact`, `written`",
     "demo": "as of `shoal tree`",
     "bench": "a list of rows",
 }
@@ -76,7 +79,7 @@ def _verb(name: str, command: Any) -> Iterator[str]:
     for each in arguments:
         yield f"| `{each.metavar}` | {each.help} |"
     for each in options:
-        metavar = each.metavar or "\\|".join(getattr(each.type, "choices", ()))
+        metavar = (each.metavar or "").replace("|", "\\|")
         shown = ", ".join(f"`{opt}{' ' + metavar if metavar else ''}`" for opt in each.opts)
         yield f"| {shown} | {each.help} |"
     yield ""
@@ -92,7 +95,7 @@ def _project_file() -> Iterator[str]:
         for key, (_, wanted) in keys.items():
             yield f"| `{section}.{key}` | {wanted} |"
     told = {
-        "hierarchies": 'a file, or a table: `"education.csv"`, `{ intervals = [5, 10] }`, `{ prefix = [3, 2] }`',
+        "hierarchies": 'file or rule: `"education.csv"`, `{ intervals = [5, 10] }`, `{ prefix = [3, 2] }`',
         "domain": "a list of values, or two bounds `[low, high]`",
     }
     for section in BY_COLUMN:

@@ -38,6 +38,7 @@ from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.parts import parts_of
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.simple_diversity import SimpleDiversity
+from shoal.privacy.stated import Stated
 
 __all__ = [
     "And",
@@ -50,6 +51,7 @@ __all__ = [
     "Requirement",
     "RequirementBase",
     "SimpleDiversity",
+    "Stated",
     "as_requirement",
     "claims",
     "least_people",

@@ -15,8 +15,10 @@ from shoal.privacy.conjunction import MOST_PARTS, And
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.parts import parts_of
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.simple_diversity import SimpleDiversity
+from shoal.privacy.stated import Stated
 
 # For each name: what makes it, the keys it must have, and those it may have.
 _KNOWN: dict[str, tuple[Callable[..., RequirementBase], frozenset[str], frozenset[str]]] = {
@@ -26,6 +28,7 @@ _KNOWN: dict[str, tuple[Callable[..., RequirementBase], frozenset[str], frozense
     SimpleDiversity.name: (SimpleDiversity, frozenset({"l"}), frozenset()),
     RecursiveDiversity.name: (RecursiveDiversity, frozenset({"c", "l"}), frozenset()),
     Confidence.name: (Confidence, frozenset({"c"}), frozenset()),
+    Stated.name: (Stated, frozenset({"text"}), frozenset()),
     Closeness.name: (Closeness, frozenset({"t", "distance"}), frozenset({"hierarchy"})),
 }
 
@@ -36,7 +39,7 @@ def claims(requirement: Requirement) -> list[dict[str, Any]]:
     Parameters
     ----------
     requirement
-        One of Shoal's, or a user's own with a `to_claim` method. (Only Shoal's can be read back.)
+        One of Shoal's, or a user's own, of which only the description is stated.
 
     Notes
     -----
@@ -53,20 +56,13 @@ def claims(requirement: Requirement) -> list[dict[str, Any]]:
     >>> claims(KAnonymity(50) & Confidence(0.9))
     [{'requirement': 'k-anonymity', 'k': 50}, {'requirement': 'confidence', 'c': 0.9}]
     """
-    parts = requirement.parts if isinstance(requirement, And) else (requirement,)
-    return [_claim(part) for part in parts]
+    return [_claim(part) for part in parts_of(requirement)]
 
 
 def _claim(part: Requirement) -> dict[str, Any]:
-    to_claim = getattr(part, "to_claim", None)
-    if not callable(to_claim):
-        raise RequirementError(
-            "claim",
-            f"{type(part).__name__} cannot be stated in a release: it has no to_claim(). "
-            "Try one of shoal.privacy's.",
-        )
-    claim: dict[str, Any] = to_claim()
-    return claim
+    # what a stranger could not read back is stated in its own words
+    own = part if isinstance(part, RequirementBase) and part.name in _KNOWN else Stated(part.describe())
+    return own.to_claim()
 
 
 def requirement_from_claims(stated: list[dict[str, Any]]) -> Requirement:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from shoal.audit import Audit
 from shoal.release import Attribute, TreeRelease
@@ -69,13 +70,13 @@ def asked_of_other(release: TreeRelease, audit: Audit) -> str:
     return f"The auditor asked for this instead of what the release itself claims ({own})."
 
 
-def claim_text(claim: object) -> str:
+def claim_text(claim: Mapping[str, Any]) -> str:
     """A claim as its name and parameters, short."""
-    entry = dict(claim) if hasattr(claim, "items") else {}  # type: ignore[call-overload]
-    name = entry.pop("requirement", "a requirement")
-    short = {key: value for key, value in entry.items() if not isinstance(value, (list, tuple))}
-    given = ", ".join(f"{key} = {value}" for key, value in short.items())
-    return f"{name} with {given}" if given else str(name)
+    if claim.get("requirement") == "stated":
+        return str(claim.get("text"))
+    given = {key: value for key, value in claim.items() if isinstance(value, (int, float, str))}
+    name = given.pop("requirement", "a requirement")
+    return f"{name} with " + ", ".join(f"{key} = {value}" for key, value in given.items())
 
 
 def attacker(release: TreeRelease, audit: Audit) -> list[str]:

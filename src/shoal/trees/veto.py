@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.privacy import Requirement, needs_values, parts_of
+from shoal.privacy import And, Requirement, needs_values, parts_of
 
 Counts = NDArray[np.int64]
 MOST_CELLS = 1 << 24  # counts looked at in one piece
@@ -21,8 +21,11 @@ class Veto:
 
     def __init__(self, requirement: Requirement, totals: list[Counts]) -> None:
         parts = parts_of(requirement)
-        self._sizes = [part for part in parts if not needs_values(part)]
-        self._values = [part for part in parts if needs_values(part)]
+        sizes = tuple(part for part in parts if not needs_values(part))
+        values = tuple(part for part in parts if needs_values(part))
+        # a conjunction even of one: it checks that a user's own requirement answers for every group
+        self._sizes = And(sizes) if sizes else None
+        self._values = And(values) if values else None
         self._totals = totals
 
     @property
@@ -33,10 +36,9 @@ class Veto:
     def kept(self, counts: Counts, by: int | None) -> NDArray[np.bool_]:
         """Whether each group (last axis: values) keeps what is asked of it by one question."""
         flat = counts.reshape(-1, counts.shape[-1])
-        kept = np.ones(len(flat), dtype=bool)
-        for part in self._sizes if by is None else self._values:
-            kept &= part.holds(flat, None if by is None else self._totals[by])
-        return kept.reshape(counts.shape[:-1])
+        asked = self._sizes if by is None else self._values
+        assert asked is not None
+        return asked.holds(flat, None if by is None else self._totals[by]).reshape(counts.shape[:-1])
 
     def cuts_kept(self, counts: Counts, n_known: int, by: int | None) -> NDArray[np.bool_]:
         """For sets of people by code (sets × codes × values): whether both parts of every cut are kept.
