@@ -64,6 +64,9 @@ def to_table(
     if only is not None:
         columns = [(name, values) for name, values in columns if name in only]
         kinds = {name: kind for name, kind in (kinds or {}).items() if name in dict(columns)}
+        if not columns:
+            wanted = ", ".join(map(repr, list(only)[:5])) + (" …" if len(only) > 5 else "")
+            raise DataError("no-column", f"The table has none of the columns {wanted}.")
     found = [name for name, _ in columns]
     if not columns:
         raise DataError("empty-table", "The table has no columns.")

@@ -52,6 +52,7 @@ footer{margin-top:30px;padding-top:10px;border-top:1px solid var(--line);color:v
 @media (max-width:640px){main{padding:20px 16px}.finding{grid-template-columns:1fr}}
 @media print{@page{margin:16mm}body{background:#fff;font-size:10.5pt}main{max-width:none;padding:0}
 .verdict,.facts div,.finding,tr,.sign,svg.histogram{break-inside:avoid}h2{break-after:avoid}
+.verdict b{font-size:1.6rem}.facts{grid-template-columns:repeat(4,1fr)}.facts dd{font-size:1.1rem}
 .verdict,.note,.guilty{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .tree.whole details::details-content{content-visibility:visible;block-size:auto}}
 """
