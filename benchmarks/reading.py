@@ -83,9 +83,7 @@ def peak_rss() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the CSV file")
-    parser.add_argument(
-        "--parquet-rows", type=int, help="rows of the Parquet file; ten times --rows by default"
-    )
+    parser.add_argument("--parquet-rows", type=int, help="rows of the Parquet file; ten times --rows by default")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--read", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -4,11 +4,11 @@
 import json
 
 import numpy as np
-from helpers import oracle
-from helpers.strategies import Case, cases, trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import oracle
+from helpers.strategies import Case, cases, trees
 from shoal import KAnonymity, Roles, audit
 from shoal.audit.recount import recount
 from shoal.release import Attribute, Branch, Node, TreeRelease

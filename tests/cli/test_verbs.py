@@ -3,8 +3,6 @@
 
 import csv
 import io
-import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -52,44 +50,6 @@ def test_the_three_commands_of_a_new_user(shoal: Shoal, folder: Path) -> None:
     assert ran.out.startswith("holds: ")
     assert CANARY not in (folder / "tree.json").read_text() + (folder / "shoal.toml").read_text()
     assert sorted(files(folder)) == ["people.csv", "shoal.toml", "tree.json"]
-
-
-def test_demo_twice(shoal: Shoal, folder: Path) -> None:
-    first = shoal("demo")
-    assert (first.code, first.err) == (0, "")
-    assert "12 leaves, 5,000 people" in first.out
-    made = files(folder / "demo")
-    expected = ["audit.html", "clinic.csv", "education.csv", "occupation.csv", "shoal.toml", "tree.json"]
-    assert sorted(made) == expected
-    again = shoal("demo")
-    assert again.out == first.out
-    assert files(folder / "demo") == made
-
-
-def test_demo_says_what_works(shoal: Shoal, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = shoal("demo", "--folder", "try").out
-    commands = [line.split("&& shoal ")[1].split() for line in out.splitlines() if "&& shoal" in line]
-    assert len(commands) == 2
-    monkeypatch.chdir(folder / "try")
-    for command in commands:
-        assert shoal(*command).code == 0
-    assert shoal("audit", "tree.json").code == 0
-    assert shoal("describe").code == 0
-
-
-def test_demo_json(shoal: Shoal) -> None:
-    body = shoal("demo", "--json").json
-    assert set(body) == {"release", "audit", "written"}
-    assert body["audit"]["holds"] is True
-
-
-def test_demo_overwrites_nobody_elses_files(shoal: Shoal, folder: Path) -> None:
-    (folder / "shoal.toml").write_text("# mine")
-    before = files(folder)
-    ran = shoal("demo", "--folder", ".")
-    assert ran.code == 1
-    assert "shoal.toml" in ran.err
-    assert files(folder) == before
 
 
 def test_describe(shoal: Shoal, clinic: Path) -> None:
@@ -312,34 +272,3 @@ def test_bench(shoal: Shoal, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ["1,000", "0.2"],
     ]
     assert shoal("bench", "adult", "--json").json[1] == {"k": 1000, "error": 0.2}
-
-
-def test_the_installed_command(released: Path) -> None:
-    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-        code = "from shoal.cli import main; main()"
-        return subprocess.run(
-            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
-        )
-
-    ran = command("audit", "tree.json", "--json")
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert json.loads(ran.stdout)["holds"] is True
-    assert command("audit", "tree.json", "-k", "4000").returncode == 3
-    ran = command("audit", "no.json")
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "shoal: Cannot read 'no.json': No such file or directory.\n"
-    assert command("tree", "--no-such-option").returncode == 2
-    assert command("--version").stdout.startswith("shoal ")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no such pipe")
-def test_nobody_listens(released: Path) -> None:
-    code = "from shoal.cli import main; main()"
-    command = [sys.executable, "-c", code, "predict", "tree.json", "clinic.csv", "--proba"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()  # at once: nobody reads a line
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait() == 1

@@ -24,9 +24,7 @@ from shoal.data.discretize import (
 
 relaxed = settings(deadline=None)  # a busy machine is no failure
 finite = st.floats(allow_nan=False, allow_infinity=False)
-plain = st.floats(min_value=-1e12, max_value=1e12, allow_subnormal=False).filter(
-    lambda x: x == 0 or abs(x) > 1e-6
-)
+plain = st.floats(min_value=-1e12, max_value=1e12, allow_subnormal=False).filter(lambda x: x == 0 or abs(x) > 1e-6)
 
 
 def power_of_ten(x: float) -> float:

@@ -97,12 +97,8 @@ def test_frames_round_trip(rows: list[tuple[str | None, float | None, bool | Non
     s, x, b = (list(column) for column in zip(*rows, strict=True))
     frames: list[Any] = [
         pl.DataFrame({"s": s, "x": x, "b": b}, schema={"s": pl.String, "x": pl.Float64, "b": pl.Boolean}),
-        pl.LazyFrame(
-            {"s": s, "x": x, "b": b}, schema={"s": pl.Categorical, "x": pl.Float64, "b": pl.Boolean}
-        ),
-        pa.table(
-            {"s": pa.array(s, pa.string()), "x": pa.array(x, pa.float64()), "b": pa.array(b, pa.bool_())}
-        ),
+        pl.LazyFrame({"s": s, "x": x, "b": b}, schema={"s": pl.Categorical, "x": pl.Float64, "b": pl.Boolean}),
+        pa.table({"s": pa.array(s, pa.string()), "x": pa.array(x, pa.float64()), "b": pa.array(b, pa.bool_())}),
         pd.DataFrame(
             {"s": pd.array(s, "string"), "x": pd.array(x, "Float64"), "b": pd.array(b, "boolean")},
             index=[f"i{i}" for i in range(len(rows))],
@@ -182,9 +178,7 @@ def test_pandas_categories() -> None:
 
 
 def test_polars_categoricals_share_a_pool() -> None:
-    frame = pl.DataFrame({"a": ["x", "y", "x"], "b": ["p", "q", None], "c": ["m", "m", "m"]}).cast(
-        pl.Categorical
-    )
+    frame = pl.DataFrame({"a": ["x", "y", "x"], "b": ["p", "q", None], "c": ["m", "m", "m"]}).cast(pl.Categorical)
     frame = frame.with_columns(e=pl.Series(["u", "v", "u"], dtype=pl.Enum(["w", "v", "u"])))
     table = to_table(frame)
     assert [table[name].names for name in table] == [("x", "y"), ("p", "q"), ("m",), ("u", "v")]

@@ -37,9 +37,7 @@ def numbers(*rows: float | None, bounds: tuple[float, float] | None = None) -> C
     values = np.unique(np.array([row for row in rows if row is not None], dtype=float))
     codes = [len(values) if row is None else int(np.searchsorted(values, row)) for row in rows]
     whole = bool((values == np.floor(values)).all())
-    return Column(
-        "n", "numeric", np.array(codes, dtype=np.int32), values, None in rows, integer=whole, bounds=bounds
-    )
+    return Column("n", "numeric", np.array(codes, dtype=np.int32), values, None in rows, integer=whole, bounds=bounds)
 
 
 def write(folder: Path, text: str | bytes, name: str = "h.csv") -> Path:
@@ -170,9 +168,7 @@ def test_a_broken_file_is_refused_by_name_and_without_its_values(
 
 def test_missing_files_and_folders_in_place_of_files(tmp_path: Path) -> None:
     for spec in ("nothing.csv", Path("nothing.json"), {"file": "nothing.csv"}, "."):
-        with pytest.raises(
-            HierarchyError, match=r"Hierarchy file '.*' (does not exist|cannot be read)"
-        ) as caught:
+        with pytest.raises(HierarchyError, match=r"Hierarchy file '.*' (does not exist|cannot be read)") as caught:
             Hierarchy.from_spec(spec, tmp_path)
         assert caught.value.code == "hierarchy-no-file"
 
@@ -285,9 +281,7 @@ def test_bound_levels_partition_and_nest(
     table = {row[0]: row for row in hierarchy.rows}
     expected = [[table[value][level] for value in column.names] for level in range(hierarchy.n_levels - 1)]
     distinct = [names for i, names in enumerate(expected) if i == 0 or len(set(names)) > 1]
-    kept = [
-        names for i, names in enumerate(distinct) if i == 0 or len(set(names)) < len(set(distinct[i - 1]))
-    ]
+    kept = [names for i, names in enumerate(distinct) if i == 0 or len(set(names)) < len(set(distinct[i - 1]))]
     assert len(kept) == len(levels)
     for names, groups in zip(kept, levels.maps, strict=True):
         for i in range(n):
@@ -371,19 +365,13 @@ def test_dates() -> None:
         ("2019-12", "2020-01", "2020-02", "2031-07", MISSING),
         ("2019-Q4", "2020-Q1", "2031-Q3", MISSING),
     )
-    later = Hierarchy.dates(["year", "decade"]).bind(
-        strings("2019-12-31", "2019-01-31", "2018-12-31", "2020-05-01")
-    )
+    later = Hierarchy.dates(["year", "decade"]).bind(strings("2019-12-31", "2019-01-31", "2018-12-31", "2020-05-01"))
     assert later.labels[1:] == (("2018", "2019", "2020"), ("2010s", "2020s"))
 
 
 def test_what_is_no_date_is_unknown() -> None:
-    column = strings(
-        "2020-01-01", "2021-02-29", "20200101", "2020-W01-1", CANARY, "2020-01-01T99", "٢٠٢٠-01-01", ""
-    )
-    with pytest.raises(
-        HierarchyError, match=r"has 7 value\(s\), in 7 row\(s\), that are no ISO dates"
-    ) as caught:
+    column = strings("2020-01-01", "2021-02-29", "20200101", "2020-W01-1", CANARY, "2020-01-01T99", "٢٠٢٠-01-01", "")
+    with pytest.raises(HierarchyError, match=r"has 7 value\(s\), in 7 row\(s\), that are no ISO dates") as caught:
         Hierarchy.dates(["year"]).bind(column)
     assert caught.value.code == "hierarchy-unknown-value"
     assert CANARY not in str(caught.value)
@@ -621,9 +609,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
             load_hierarchies(source, ["education"], tmp_path)
         assert caught.value.code == "hierarchy-no-folder"
     write(tmp_path, f"{CANARY};x;*\n{CANARY};*\n", "education.csv")
-    with pytest.raises(
-        HierarchyError, match=r"^Column 'education': Hierarchy file '.*education.csv'"
-    ) as caught:
+    with pytest.raises(HierarchyError, match=r"^Column 'education': Hierarchy file '.*education.csv'") as caught:
         load_hierarchies(tmp_path, ["education"])
     assert CANARY not in str(caught.value)
 
@@ -648,9 +634,7 @@ def adult(part: str = "train") -> pd.DataFrame:
 def encode(frame: pd.DataFrame, name: str, missing: tuple[str, ...] = ("?",)) -> Column:
     series = frame[name]
     values = tuple(sorted(set(series) - set(missing)))
-    codes = pd.Categorical(series.where(~series.isin(missing)), categories=list(values)).codes.astype(
-        np.int32
-    )
+    codes = pd.Categorical(series.where(~series.isin(missing)), categories=list(values)).codes.astype(np.int32)
     codes = np.where(codes < 0, len(values), codes)
     return Column(name, "categorical", codes, values, bool((codes == len(values)).any()))
 

@@ -107,11 +107,7 @@ def test_missing(tmp_path: Path) -> None:
 
 
 def test_names_that_look_like_numbers(tmp_path: Path) -> None:
-    text = (
-        "zip,n,mixed,clock,hex,flag,day\n"
-        "01234,1,007,12:30,0x10,true,2021-03-04\n"
-        "91234,02,12,08:00,0x1F,false,?\n"
-    )
+    text = "zip,n,mixed,clock,hex,flag,day\n01234,1,007,12:30,0x10,true,2021-03-04\n91234,02,12,08:00,0x1F,false,?\n"
     table = read(tmp_path, text)
     assert decode(table["zip"]) == ["01234", "91234"]
     assert decode(table["n"]) == [1, 2]
@@ -146,9 +142,7 @@ def test_quotes(tmp_path: Path) -> None:
     table = read(tmp_path, 'a,b\n"x,1\n', quote=None)
     assert decode(table["a"]) == ['"x']
     # quoted line ends everywhere, also where the reader cuts the file in blocks
-    text = "a,b\n" + "".join(
-        f'"line\n{i % 7} of a value that is rather long",{i % 5}\n' for i in range(150_000)
-    )
+    text = "a,b\n" + "".join(f'"line\n{i % 7} of a value that is rather long",{i % 5}\n' for i in range(150_000))
     table = read(tmp_path, text)
     assert (table.n_rows, table["a"].n_codes, table["b"].n_codes) == (150_000, 7, 5)
 
@@ -339,6 +333,4 @@ def test_benchmark_data(file: Path) -> None:
                 None if gap else cell.strip() for gap, cell in zip(gaps, column, strict=True)
             ]
         else:
-            assert decode(table[name]) == [
-                None if gap else float(cell) for gap, cell in zip(gaps, column, strict=True)
-            ]
+            assert decode(table[name]) == [None if gap else float(cell) for gap, cell in zip(gaps, column, strict=True)]

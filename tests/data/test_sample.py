@@ -96,9 +96,7 @@ def test_the_files(tmp_path: Path) -> None:
 def test_same_bytes_everywhere(tmp_path: Path) -> None:
     write_sample(tmp_path)
     data = (tmp_path / "clinic.csv").read_bytes()
-    assert (
-        hashlib.sha256(data).hexdigest() == "5732cc1c23d7b6c533359f1f1c5c385e888dabe117cd47544ce7b3c03c59cbaf"
-    )
+    assert hashlib.sha256(data).hexdigest() == "5732cc1c23d7b6c533359f1f1c5c385e888dabe117cd47544ce7b3c03c59cbaf"
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

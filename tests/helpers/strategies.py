@@ -130,9 +130,7 @@ def _with_counts(release: TreeRelease, case: Case, table: Table) -> TreeRelease:
     counts = {leaf: [0] * len(release.classes) for leaf in release.leaves}
     for end, row in zip(ends, case.rows, strict=True):
         counts[int(end)][release.classes.index(row["t"])] += 1
-    nodes = tuple(
-        Node(counts=tuple(counts[i])) if node.is_leaf else node for i, node in enumerate(release.nodes)
-    )
+    nodes = tuple(Node(counts=tuple(counts[i])) if node.is_leaf else node for i, node in enumerate(release.nodes))
     return TreeRelease(release.target, release.attributes, release.claims, nodes)
 
 

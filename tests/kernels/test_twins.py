@@ -90,7 +90,8 @@ def test_gain_is_the_textbooks(seed, n_groups, n_classes):
         return -(p * np.log2(p)).sum()
 
     parts = [group for group in grouped[0] if group.sum()]
-    expected = grouped.sum() * entropy(grouped[0].sum(axis=0)) - sum(p.sum() * entropy(p) for p in parts) if parts else 0
+    before = grouped.sum() * entropy(grouped[0].sum(axis=0)) if parts else 0
+    expected = before - sum(part.sum() * entropy(part) for part in parts)
     assert out[0] / scale == pytest.approx(expected, abs=1e-5)
 
 

@@ -54,7 +54,8 @@ def refused(kind, match, call):
 
 
 def test_a_misspelt_column_gets_the_near_miss(frame):
-    refused(RoleError, r"no column 'zipcod' \(named as public\). Closest: 'zipcode'", lambda: fit(frame, public=["zipcod"]))
+    message = r"no column 'zipcod' \(named as public\). Closest: 'zipcode'"
+    refused(RoleError, message, lambda: fit(frame, public=["zipcod"]))
 
 
 def test_all_role_problems_are_told_at_once(frame):
@@ -71,7 +72,7 @@ def test_one_string_is_no_list_of_columns(frame):
 
 
 def test_a_target_that_is_not_there(frame):
-    refused(DataError, "No column 'rsk'. Closest: 'risk'", lambda: fit(frame, target="rsk"))
+    refused(DataError, r"No column 'rsk'\. Closest: 'risk'", lambda: fit(frame, target="rsk"))
 
 
 def test_an_empty_table(frame):
@@ -90,7 +91,7 @@ def test_a_missing_target(frame):
     frame.loc[[3, 7], "risk"] = None
     refused(DataError, r"'risk' is missing in 2 row\(s\)", lambda: fit(frame))
     y = frame["age"].astype(float).where(frame["age"] > 30)
-    with pytest.raises(ValueError, match="missing|NaN|nan"):
+    with pytest.raises(ValueError, match=r"missing|NaN|nan"):
         AnonymousTreeClassifier(privacy=5).fit(frame[["zipcode"]], y)
 
 

@@ -158,10 +158,7 @@ def test_forged_claims_are_refused(stated, why):
     assert len(str(refusal.value)) < 400
 
 
-keys = (
-    st.sampled_from(["requirement", "k", "l", "c", "t", "distance", "hierarchy", "self", "name", ""])
-    | st.text()
-)
+keys = st.sampled_from(["requirement", "k", "l", "c", "t", "distance", "hierarchy", "self", "name", ""]) | st.text()
 leaves = (
     st.none()
     | st.booleans()

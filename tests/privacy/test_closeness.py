@@ -40,9 +40,7 @@ def test_hierarchical_distance_by_hand():
     near = Closeness(0.2, "hierarchical", ((0, 0, 1, 1),))
     table = [1, 1, 1, 1]
     # (½, 0, ½, 0): ¼ moves to the sibling in either branch, 2 · ¼ · ½. (½, ½, 0, 0): ½ moves across.
-    assert near.measure([[1, 0, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]], table) == pytest.approx(
-        [0.25, 0.5, 0.625]
-    )
+    assert near.measure([[1, 0, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]], table) == pytest.approx([0.25, 0.5, 0.625])
 
 
 def test_the_whole_table_is_at_distance_zero():
@@ -59,9 +57,7 @@ def test_without_a_total_the_groups_are_the_table():
     counts = np.array([[5, 1, 0], [1, 4, 2], [0, 1, 9]])
     for distance in ("equal", "ordered"):
         requirement = Closeness(0.3, distance)
-        np.testing.assert_array_equal(
-            requirement.measure(counts), requirement.measure(counts, counts.sum(axis=0))
-        )
+        np.testing.assert_array_equal(requirement.measure(counts), requirement.measure(counts, counts.sum(axis=0)))
 
 
 def test_one_value_is_no_distance():
@@ -93,9 +89,7 @@ def hierarchical(p, q, levels):
     for h in range(1, height + 1):
         for node in set(steps[h]):
             children = {steps[h - 1][i] for i in range(m) if steps[h][i] == node}
-            extra = [
-                sum((p[i] - q[i] for i in range(m) if steps[h - 1][i] == c), Fraction(0)) for c in children
-            ]
+            extra = [sum((p[i] - q[i] for i in range(m) if steps[h - 1][i] == c), Fraction(0)) for c in children]
             surplus = sum((e for e in extra if e > 0), Fraction(0))
             deficit = -sum((e for e in extra if e < 0), Fraction(0))
             cost += Fraction(h, height) * min(surplus, deficit)
@@ -157,9 +151,7 @@ def test_against_the_transport_problem(distance, seed):
         cost = abs(i - j) / (m - 1)
     else:
         apart = [np.asarray(level)[i] != np.asarray(level)[j] for level in (range(m), *levels)]
-        cost = (
-            sum(a.astype(float) for a in apart) / 3
-        )  # the lowest common ancestor is one above the last level apart
+        cost = sum(a.astype(float) for a in apart) / 3  # the lowest common ancestor is one above the last level apart
     p, q = group / group.sum(), table / table.sum()
     leaving, arriving = np.kron(np.eye(m), np.ones(m)), np.kron(np.ones(m), np.eye(m))
     best = linprog(cost.ravel(), A_eq=np.vstack([leaving, arriving]), b_eq=np.concatenate([p, q]))
@@ -170,9 +162,7 @@ def test_against_the_transport_problem(distance, seed):
 # What is refused
 
 
-@pytest.mark.parametrize(
-    "total", [[1, 2], [[1, 2, 3]], [1.0, 2.0, 3.0], [1, -2, 3], 6, [True, True, True]], ids=str
-)
+@pytest.mark.parametrize("total", [[1, 2], [[1, 2, 3]], [1.0, 2.0, 3.0], [1, -2, 3], 6, [True, True, True]], ids=str)
 def test_a_wrong_total_is_refused(total):
     with pytest.raises(RequirementError) as refusal:
         Closeness(0.2).holds([[1, 2, 3]], total)
@@ -192,9 +182,7 @@ def test_a_hierarchy_of_other_values_is_refused():
 
 @pytest.mark.parametrize("distance", ["Equal", "order", "", None, 5, ["equal"], "x" * 10**6])
 def test_an_unknown_distance_is_refused(distance):
-    with pytest.raises(
-        RequirementError, match="distance must be 'equal', 'ordered' or 'hierarchical'"
-    ) as refusal:
+    with pytest.raises(RequirementError, match="distance must be 'equal', 'ordered' or 'hierarchical'") as refusal:
         Closeness(0.2, distance)
     assert len(str(refusal.value)) < 200
 
@@ -228,7 +216,5 @@ def test_a_hierarchy_nobody_asks_for_is_refused():
 
 
 def test_lists_become_tuples():
-    assert Closeness(0.2, "hierarchical", [[0, np.int64(0), 1]]) == Closeness(
-        0.2, "hierarchical", ((0, 0, 1),)
-    )
+    assert Closeness(0.2, "hierarchical", [[0, np.int64(0), 1]]) == Closeness(0.2, "hierarchical", ((0, 0, 1),))
     hash(Closeness(0.2, "hierarchical", [[0, 0, 1]]))

@@ -22,9 +22,9 @@ from shoal.privacy import (
     RequirementBase,
     as_requirement,
     claims,
-    requirement_from_claims,
     least_people,
     needs_values,
+    requirement_from_claims,
 )
 
 A, B, C = KAnonymity(5), Confidence(0.9), DistinctDiversity(2)
@@ -120,9 +120,7 @@ def test_a_users_own_joins_from_either_side():
     assert (A & own) & own == A & own
 
 
-@pytest.mark.parametrize(
-    "answer", [True, np.array(True), np.array([True]), np.array([1, 1]), [[True, True]], None]
-)
+@pytest.mark.parametrize("answer", [True, np.array(True), np.array([True]), np.array([1, 1]), [[True, True]], None])
 def test_a_users_own_must_answer_for_each_group(answer):
     own = Own()
     own.holds = lambda counts, total=None: answer
@@ -214,3 +212,16 @@ def test_inheriting_gives_the_rest():
     with pytest.raises(RequirementError, match="in words only"):
         again.holds([[5, 5]])
     assert (even.monotone, even.needs_values, even.least_people) == (True, True, 1)
+
+
+def test_a_subclass_does_not_borrow_the_claim_of_its_base():
+    """One whose own `holds` says yes to everything was once claimed, and saved, as k-anonymity."""
+
+    class Lenient(KAnonymity):
+        def holds(self, counts, total=None):
+            return np.ones(len(counts), dtype=bool)
+
+        def describe(self):
+            return "anything goes"
+
+    assert claims(Lenient(50)) == [{"requirement": "stated", "text": "anything goes"}]

@@ -25,17 +25,13 @@ NO_NUMBERS = [True, False, "0.5", None, [0.5], math.nan, math.inf, -math.inf, 10
 
 
 def test_the_refusal_has_the_agreed_shape():
-    with pytest.raises(
-        RequirementError, match=r"^KAnonymity: k must be an integer of at least 1; got 1\.5\.$"
-    ) as e:
+    with pytest.raises(RequirementError, match=r"^KAnonymity: k must be an integer of at least 1; got 1\.5\.$") as e:
         KAnonymity(1.5)
     assert e.value.code == "parameter"
 
 
 @pytest.mark.parametrize("wrong", NO_INTEGERS)
-@pytest.mark.parametrize(
-    "make", [KAnonymity, DistinctDiversity, lambda value: RecursiveDiversity(2.0, value)]
-)
+@pytest.mark.parametrize("make", [KAnonymity, DistinctDiversity, lambda value: RecursiveDiversity(2.0, value)])
 def test_no_integer(make, wrong):
     with pytest.raises(RequirementError, match="must be an integer of at least"):
         make(wrong)
@@ -138,8 +134,7 @@ def test_a_percentage_is_never_rounded():
         (Confidence(0.9), "no value of a group is more certain than 90 %"),
         (
             RecursiveDiversity(3, 2),
-            "in every group the most frequent value has fewer than 3 times the people of the values "
-            "from rank 2 on",
+            "in every group the most frequent value has fewer than 3 times the people of the values from rank 2 on",
         ),
         (Closeness(0.2), "every group's values are within 0.2 of the whole table's (equal distance)"),
     ],

@@ -33,9 +33,7 @@ MAKERS = {
     EntropyDiversity: st.builds(EntropyDiversity, typed | st.integers(2, 5)),
     SimpleDiversity: st.builds(SimpleDiversity, typed | st.integers(2, 5)),
     Confidence: st.builds(Confidence, st.integers(1, 99).map(lambda percent: percent / 100)),
-    RecursiveDiversity: st.builds(
-        RecursiveDiversity, typed | st.sampled_from([0.1, 0.5, 1]), st.integers(2, 5)
-    ),
+    RecursiveDiversity: st.builds(RecursiveDiversity, typed | st.sampled_from([0.1, 0.5, 1]), st.integers(2, 5)),
     Closeness: st.builds(
         Closeness,
         st.integers(0, 100).map(lambda percent: percent / 100),
@@ -81,9 +79,7 @@ def definition(requirement, group):
     raise AssertionError(requirement)
 
 
-COUNTED = [
-    maker for maker in MAKERS if maker not in (Closeness, "hierarchical")
-]  # closeness has its own tests
+COUNTED = [maker for maker in MAKERS if maker not in (Closeness, "hierarchical")]  # closeness has its own tests
 
 
 @pytest.mark.parametrize("kind", COUNTED, ids=lambda kind: kind.__name__)
@@ -94,9 +90,7 @@ def test_against_the_definition(kind, data):
     assert requirement.holds(counts).tolist() == [definition(requirement, group) for group in counts]
 
 
-@pytest.mark.parametrize(
-    "kind", [k for k in COUNTED if k is not EntropyDiversity], ids=lambda kind: kind.__name__
-)
+@pytest.mark.parametrize("kind", [k for k in COUNTED if k is not EntropyDiversity], ids=lambda kind: kind.__name__)
 @given(data=st.data())
 def test_against_the_definition_in_large_tables(kind, data):
     requirement = data.draw(MAKERS[kind])
@@ -145,12 +139,7 @@ def test_the_measure_tells_what_holds(data):
     group, total = data.draw(groups.filter(any)), data.draw(groups.filter(any))
     reached = float(requirement.measure([group], total)[0])
     match requirement:
-        case (
-            KAnonymity(k=bound)
-            | DistinctDiversity(l=bound)
-            | EntropyDiversity(l=bound)
-            | SimpleDiversity(l=bound)
-        ):
+        case KAnonymity(k=bound) | DistinctDiversity(l=bound) | EntropyDiversity(l=bound) | SimpleDiversity(l=bound):
             above = True
         case Confidence(c=bound) | RecursiveDiversity(c=bound) | Closeness(t=bound):
             above = False

@@ -22,7 +22,8 @@ def people():
 
 @pytest.fixture(scope="module")
 def release(people):
-    tree = AnonymousTreeClassifier(privacy=150, public=["age", "sex", "education"], max_leaves=8, domain={"bmi": [10, 60]})
+    public = ["age", "sex", "education"]
+    tree = AnonymousTreeClassifier(privacy=150, public=public, max_leaves=8, domain={"bmi": [10, 60]})
     return tree.fit(people, "diabetes").release_
 
 
@@ -177,7 +178,7 @@ MISTAKES = {
     "an audit of text": lambda b: b.update(audit="holds"),
     "a sensitive public column": lambda b: b.update(sensitive=["age"]),
     "labels that are no numbers": lambda b: b["attributes"][-1].update(labels="integer"),
-    "nobody": lambda b: [n["counts"].update({v: 0 for v in n["counts"]}) for n in b["nodes"] if "counts" in n],
+    "nobody": lambda b: [n["counts"].update(dict.fromkeys(n["counts"], 0)) for n in b["nodes"] if "counts" in n],
 }
 
 

@@ -72,9 +72,7 @@ def test_a_small_tree_is_shown_whole_and_in_reading_order():
     release = chain(3)
     nodes = list(outline(release))
     assert [node.number for node in nodes] == [number for number, _, _ in release.lines()]
-    assert [(node.depth, node.test) for node in nodes] == [
-        (depth, test) for _, depth, test in release.lines()
-    ]
+    assert [(node.depth, node.test) for node in nodes] == [(depth, test) for _, depth, test in release.lines()]
     assert all(node.unfolded and not node.hidden for node in nodes)
 
 

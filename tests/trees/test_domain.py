@@ -100,7 +100,9 @@ def test_a_path_that_contradicts_itself_is_not_reachable():
     assert recount(release_with(nodes, ward, sex), table, None, None).groups.people.tolist() == [2]
 
 
-@pytest.mark.parametrize(("bounds", "integer", "groups"), [((0, 10), False, 2), ((0, 5), False, 1), ((0, 5.2), True, 1)])
+@pytest.mark.parametrize(
+    ("bounds", "integer", "groups"), [((0, 10), False, 2), ((0, 5), False, 1), ((0, 5.2), True, 1)]
+)
 def test_bounds_decide_whether_an_interval_is_reachable(bounds, integer, groups):
     table = to_table({"sex": ["f", "m"], "score": [1.0, 2.0], "t": ["n", "y"]})
     nodes = (

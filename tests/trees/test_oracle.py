@@ -2,15 +2,16 @@
 """Every tree kADET returns keeps its promise by enumeration, and stops only where it must."""
 
 import copy
+import itertools
 import math
 from collections import Counter
 
 import pytest
-from helpers import oracle
-from helpers.strategies import LETTERS, Case, cases
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from helpers import oracle
+from helpers.strategies import LETTERS, Case, cases
 from shoal import DistinctDiversity, EntropyDiversity, KAnonymity, PromiseError
 from shoal.data import load_hierarchies
 from shoal.trees.mine import mine_tree
@@ -158,7 +159,7 @@ def _splits(case: Case, name: str):
         yield [{"values": group} for group in groups] + ([{"missing": True}] if missing else [])
     elif name not in case.hierarchies:
         seen = sorted({row[name] for row in case.rows if row[name] is not None})
-        for low, high in zip(seen, seen[1:], strict=False):
+        for low, high in itertools.pairwise(seen):
             cut = (low + high) / 2
             for side in range(1 + missing):
                 branches = [{"at_most": cut}, {"above": cut}]

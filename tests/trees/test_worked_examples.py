@@ -109,7 +109,8 @@ def test_splitting_by_the_public_column_first_is_refused_for_four():
 def client_tree():
     """VLDB'08 Figure 1, by hand."""
     columns = ["gender", "married", "age", "sports car"]
-    values = {"gender": ("Male", "Female"), "married": ("Yes", "No"), "age": ("Young", "Old"), "sports car": ("Yes", "No")}
+    yes_no = ("Yes", "No")
+    values = {"gender": ("Male", "Female"), "married": yes_no, "age": ("Young", "Old"), "sports car": yes_no}
     attributes = tuple(Attribute(name, "public", "categorical", values=values[name]) for name in columns)
     attributes += (Attribute("loan risk", "private", "categorical", values=("good", "bad")),)
     nodes = (

@@ -7,13 +7,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from shoal.audit.recount import Groups, fit_target, group_people, public_names
 from shoal.audit.spans import TreeSpans
+from shoal.data.frames import Backend, from_columns
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
 from shoal.release import TreeRelease
@@ -40,7 +40,7 @@ class Attack:
         For each private attribute that the tree asks for, and each group, what the tree says of it and how likely:
         pairs (condition, probability), likeliest first.
     exact
-        Whether groups share no leaf, so that beliefs are shares and not estimates.
+        Whether the tree asks for no private attribute: groups share no leaf, and beliefs are shares, not estimates.
     """
 
     target: str
@@ -80,7 +80,7 @@ class Attack:
             lines.append("groups share leaves: beliefs are the most even ones that fit the published counts")
         return "\n".join(lines)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """One row a person, in the order of the public table: group, its size, and what is believed."""
         columns: dict[str, Any] = {
             "group": self.group_of_person,
@@ -95,12 +95,7 @@ class Attack:
             texts = np.array([pairs[0][0] for pairs in per_group])
             columns[f"{name}: guess"] = texts[self.group_of_person].tolist()
             columns[f"{name}: confidence"] = np.array([pairs[0][1] for pairs in per_group])[self.group_of_person]
-        try:
-            return nw.from_dict(columns, backend=backend).to_native()
-        except ModuleNotFoundError:
-            raise DataError(
-                "no-backend", f"to_frame: {backend!r} is not installed. Try backend='pyarrow', or install it."
-            ) from None
+        return from_columns(columns, backend)
 
     def to_json(self) -> dict[str, Any]:
         """The attack in numbers, by group."""
@@ -165,7 +160,7 @@ def attack(release: Any, public_table: Any, *, public: Collection[str] | None = 
         beliefs=beliefs,
         certain=certain,
         conditions={name: _about_private(release, weights, name) for name in tree_spans.private},
-        exact=len(set().union(*map(set, leaves))) == sum(map(len, leaves)) if not target_is_public else False,
+        exact=not tree_spans.private,
     )
 
 

@@ -159,18 +159,29 @@ def _describe_groups(release: TreeRelease, counted: Recount, failing: NDArray[np
         leaves = counted.tree_spans.leaves_of(counted.table, int(counted.groups.example[number]))
         guilty = _public_tests_above(release, counted, leaves)
         people = int(counted.groups.people[number])
-        where = release.describe_node(leaves[0]) + (f" (and {len(leaves) - 1} more leaves)" if len(leaves) > 1 else "")
         findings.append(
             Finding(
                 "group-fails",
                 "breach",
-                f"{people:,} {'person' if people == 1 else 'people'} alone can be at: {where}. "
+                f"A group of {people:,} {'person' if people == 1 else 'people'}: {_told_by(release, counted, leaves)}. "
                 + (f"Set apart by node(s) {', '.join(map(str, guilty))}." if guilty else "No split sets them apart."),
                 people,
                 guilty,
             )
         )
     return findings
+
+
+def _told_by(release: TreeRelease, counted: Recount, leaves: list[int]) -> str:
+    """The public tests on the way to a group's leaves: what its people have in common for an outsider."""
+    tests = dict.fromkeys(
+        f"{attribute} {branch.condition()}"
+        for leaf in leaves
+        for attribute, branch in release.path(leaf)
+        if attribute in counted.public
+    )
+    words = list(tests)[:SHOWN] + ([f"{len(tests) - SHOWN} more tests"] if len(tests) > SHOWN else [])
+    return " and ".join(words) or "everybody"
 
 
 def _public_tests_above(release: TreeRelease, counted: Recount, leaves: list[int]) -> tuple[int, ...]:
@@ -194,7 +205,8 @@ def _compare_counts(release: TreeRelease, counted: Recount) -> list[Finding]:
         Finding(
             "counts-differ",
             "breach",
-            f"The released counts of {len(wrong):,} leaf/leaves are not those of these rows: other rows, or a changed file.",
+            f"The released counts of {len(wrong):,} leaf/leaves are not those of these rows: "
+            "other rows, or a changed file.",
             int(counted.bins[wrong].sum()),
             tuple(int(leaf) for leaf in wrong),
         )
@@ -215,8 +227,8 @@ def _exposure_finding(release: TreeRelease, exposed: int, people: int, exact: bo
         Finding(
             "target-certain",
             "warning",
-            f"{bound}{exposed:,} of {people:,} people are in a group that is all of one {release.target!r}: their value is "
-            "certain, and group sizes do not stop that. A requirement such as Confidence(0.95) would.",
+            f"{bound}{exposed:,} of {people:,} people are in a group that is all of one {release.target!r}: their "
+            "value is certain, and group sizes do not stop that. A requirement such as Confidence(0.95) would.",
             exposed,
         )
     ]

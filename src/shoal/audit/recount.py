@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.spans import Spans, TreeSpans
-from shoal.data.target import with_target
 from shoal.data.table import Column, Table
+from shoal.data.target import with_target
 from shoal.errors import DataError, RoleError, closest
 from shoal.release import TreeRelease
 

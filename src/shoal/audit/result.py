@@ -107,8 +107,8 @@ class Audit:
         groups = "1 group" if self.n_groups == 1 else f"{self.n_groups:,} groups"
         lines = [f"{'holds' if self.holds else 'BREACH'}: {size} ({groups} of {self.n_people:,} people recounted)"]
         for part in self.parts:
-            mark = "holds" if part.holds else f"fails for {part.failing_people:,} people in {part.failing_groups:,} group(s)"
-            lines.append(f"  {part.requirement}{part.about}: {mark}")
+            failing = f"fails for {part.failing_people:,} people in {part.failing_groups:,} group(s)"
+            lines.append(f"  {part.requirement}{part.about}: {'holds' if part.holds else failing}")
         if self.exposed is not None and self.highest_confidence is not None:
             bound = "" if self.exact else "at most "
             lines.append(

@@ -100,7 +100,8 @@ class TreeSpans:
         if test < 0:
             return np.zeros(len(cells), dtype=np.int64), np.ones(1, dtype=np.int64)
         if test not in self._known:
-            parts = [self._walk(child, cells, encoded, rest) for child, rest in self._private_ways(number, test, allowed)]
+            ways = self._private_ways(number, test, allowed)
+            parts = [self._walk(child, cells, encoded, rest) for child, rest in ways]
             ids, n_leaves = parts[0]
             for more in parts[1:]:
                 ids, n_leaves = _both(ids, n_leaves, *more)
@@ -125,7 +126,7 @@ def _both(ids: Ids, n_leaves: Ids, other: Ids, other_leaves: Ids) -> tuple[Ids, 
         return ids, n_leaves + other_leaves[0]
     if len(n_leaves) == 1:
         return other, other_leaves + n_leaves[0]
-    pairs, where, together = np.unique(ids * len(other_leaves) + other, return_index=True, return_inverse=True)
+    _, where, together = np.unique(ids * len(other_leaves) + other, return_index=True, return_inverse=True)
     return together.reshape(-1), n_leaves[ids[where]] + other_leaves[other[where]]
 
 

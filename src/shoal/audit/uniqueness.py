@@ -16,9 +16,7 @@ from shoal.data.table import Column, Table
 How = Literal["single", "pair", "growing", "all"]
 
 PAIRED = 12  # columns whose pairs are all looked at: 66 pairs
-GROWN = (
-    5  # the growing set stops here; few attackers know more, and all columns together are looked at anyway
-)
+GROWN = 5  # the growing set stops here; few attackers know more, and all columns together are looked at anyway
 
 
 @dataclass(frozen=True)

@@ -150,9 +150,7 @@ def safe_bounds(values: ArrayLike, counts: ArrayLike, people: int) -> tuple[floa
     return float(low), float(high)
 
 
-def grid_cuts(
-    width: float, start: float, low: float, high: float, *, whole: bool, limit: int
-) -> Numbers | None:
+def grid_cuts(width: float, start: float, low: float, high: float, *, whole: bool, limit: int) -> Numbers | None:
     """The cuts of intervals of one width that meet ``[low, high]``, or None when they are more than `limit`.
 
     With `whole` numbers an interval holds its lower end, so width 5 from 0 means 0-4, 5-9 and so on.
@@ -169,9 +167,7 @@ def grid_cuts(
     if stop - first > limit + 4:
         return None
     under = math.lcm(step.denominator, origin.denominator)
-    places = range(
-        int(origin * under) + int(step * under) * first, int(origin * under) + int(step * under) * stop
-    )
+    places = range(int(origin * under) + int(step * under) * first, int(origin * under) + int(step * under) * stop)
     tops = places[:: int(step * under)]
     cuts = np.array([-(-top // under) - 1 if whole else top / under for top in tops], dtype=np.float64)
     return within(np.unique(cuts), low, high)

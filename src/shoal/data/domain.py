@@ -63,8 +63,8 @@ def _categorical(column: Column, declared: Sequence[Any] | None, people: int) ->
         if rare:
             raise DataError(
                 "rare-private-values",
-                f"Private column {column.name!r} has {rare} value(s) that fewer than {people} people have, and a release "
-                "names them. Declare the column's values with domain=, or give it a hierarchy that lists them.",
+                f"Private column {column.name!r} has {rare} value(s) that fewer than {people} people have, and a "
+                "release names them. Declare the column's values with domain=, or give it a hierarchy that lists them.",
             )
         return column
     if isinstance(declared, str):
@@ -80,8 +80,8 @@ def _categorical(column: Column, declared: Sequence[Any] | None, people: int) ->
         unknown = int((code_of[np.unique(column.codes)] < 0).sum())
         raise DataError(
             "outside-domain",
-            f"Column {column.name!r} has {unknown} value(s), in {outside} row(s), that its declared domain does not list. "
-            "Add them to the domain (or hierarchy), or list them as missing.",
+            f"Column {column.name!r} has {unknown} value(s), in {outside} row(s), that its declared domain does not "
+            "list. Add them to the domain (or hierarchy), or list them as missing.",
         )
     return replace(column, codes=codes.astype(smallest_dtype(len(values) + 1)), values=values)
 
@@ -101,11 +101,14 @@ def _numeric(column: Column, declared: Sequence[Any] | None, people: int) -> Col
         if outside:
             raise DataError(
                 "outside-domain",
-                f"Column {column.name!r} has {outside} row(s) outside its declared bounds. Widen them, or clip the column.",
+                f"Column {column.name!r} has {outside} row(s) outside its declared bounds. "
+                "Widen them, or clip the column.",
             )
         return replace(column, bounds=(low, high))
     if not len(numbers):
-        raise DataError("empty-column", f"Column {column.name!r} has no value at all. Drop it, or make it an identifier.")
+        raise DataError(
+            "empty-column", f"Column {column.name!r} has no value at all. Drop it, or make it an identifier."
+        )
     if not people:
         return replace(column, bounds=(float(numbers[0]), float(numbers[-1])))
     low, high = safe_bounds(numbers, column.counts()[: len(numbers)], people)

@@ -216,8 +216,7 @@ def _refuse_infinite(name: str, numbers: NDArray[np.float64], rows: CountRows) -
     if infinite.any():
         raise DataError(
             "not-finite",
-            f"Column {name!r} has {rows(infinite)} infinite value(s) (inf). "
-            "Replace them, or make them missing.",
+            f"Column {name!r} has {rows(infinite)} infinite value(s) (inf). Replace them, or make them missing.",
         )
 
 

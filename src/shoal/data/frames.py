@@ -7,7 +7,7 @@ pandas and Polars are never imported here: narwhals speaks to whichever the call
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -17,6 +17,8 @@ from narwhals.exceptions import DuplicateError
 from shoal.data.encode import encode, number_text
 from shoal.data.table import Kind, Table
 from shoal.errors import DataError, closest
+
+Backend = Literal["pandas", "polars", "pyarrow"]
 
 # what pandas calls its index when it has to be a column: never a value of a person
 PANDAS_INDEX = "__index_level_"
@@ -76,9 +78,7 @@ def to_table(
     for name, values in columns:
         array = _arrow(name, values)
         if len(array) == 0:
-            raise DataError(
-                "empty-table", "The table has no rows: 0 sample(s) while a minimum of 1 is required."
-            )
+            raise DataError("empty-table", "The table has no rows: 0 sample(s) while a minimum of 1 is required.")
         encoded.append(encode(name, array, kind=kinds.get(name), missing=missing))
     return Table(encoded)
 
@@ -270,3 +270,13 @@ def _text(name: str, cell: Any) -> str | None:
 
 def _complex(name: str) -> DataError:
     return DataError("complex-numbers", f"Complex data not supported: column {name!r} holds complex numbers.")
+
+
+def from_columns(columns: Mapping[str, Any], backend: Backend) -> Any:
+    """A data frame of a library of the user's choice."""
+    try:
+        return nw.from_dict(columns, backend=backend).to_native()
+    except ModuleNotFoundError:
+        raise DataError(
+            "no-backend", f"to_frame: {backend!r} is not installed. Try backend='pyarrow', or install it."
+        ) from None

@@ -56,9 +56,7 @@ class Levels:
             parent = np.zeros(int(fine.max(initial=-1)) + 1, dtype=np.int32)
             parent[fine] = coarse
             if not np.array_equal(parent[fine], coarse):
-                raise HierarchyError(
-                    "hierarchy-not-nested", "The levels do not nest: a group is in two wider ones."
-                )
+                raise HierarchyError("hierarchy-not-nested", "The levels do not nest: a group is in two wider ones.")
 
     def __len__(self) -> int:
         return len(self.maps)
@@ -151,7 +149,5 @@ def wrong_kind(column: Column) -> HierarchyError:
             f"kinds={{{column.name!r}: 'categorical'}}, or use intervals, cuts or equal_size."
         )
     else:
-        problem = (
-            "is categorical and its hierarchy is one of numbers: list its values, or read it as numeric."
-        )
+        problem = "is categorical and its hierarchy is one of numbers: list its values, or read it as numeric."
     return HierarchyError("hierarchy-wrong-kind", f"Column {column.name!r} {problem}")

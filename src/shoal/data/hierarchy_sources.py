@@ -176,14 +176,10 @@ def _csv(text: str, name: str) -> list[Row]:
             if len(rows) > MAX_VALUES:
                 raise _too_large(name)
     except csv.Error:
-        raise _error(
-            "broken-csv", name, f"has broken quotes or too long a field at line {reader.line_num}."
-        ) from None
+        raise _error("broken-csv", name, f"has broken quotes or too long a field at line {reader.line_num}.") from None
     for separator, word in ((",", "commas"), ("\t", "tabs")):
         if rows and all(len(row) == 1 and separator in row[0] for row in rows):
-            raise _error(
-                "separator", name, f"seems to be separated by {word}: fields are separated by semicolons."
-            )
+            raise _error("separator", name, f"seems to be separated by {word}: fields are separated by semicolons.")
     return rows
 
 
@@ -191,9 +187,7 @@ def _json(text: str, name: str) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            raise _error(
-                "value-twice", name, "has the same key twice in one group: every value must be listed once."
-            )
+            raise _error("value-twice", name, "has the same key twice in one group: every value must be listed once.")
         return found
 
     try:

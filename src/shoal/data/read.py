@@ -208,9 +208,7 @@ class _TextFile:
         except pa.ArrowInvalid:
             wrong.clear()
         if not wrong:
-            return DataError(
-                "malformed-file", f"{self.shown!r} cannot be cut into rows. Is a quote left open?"
-            )
+            return DataError("malformed-file", f"{self.shown!r} cannot be cut into rows. Is a quote left open?")
         return DataError(
             "ragged-line",
             f"{len(wrong)} row(s) of {self.shown!r} do not have {len(self.names)} values; the first is row "

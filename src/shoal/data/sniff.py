@@ -115,9 +115,7 @@ def _decoded(head: bytes, complete: bool, shown: str, given: str | None) -> tupl
 
 def undecodable(shown: str, encoding: str) -> DataError:
     """The refusal of a file with bytes that are no text."""
-    return DataError(
-        "undecodable", f"{shown!r} has bytes that are no {encoding} text. Try another encoding=."
-    )
+    return DataError("undecodable", f"{shown!r} has bytes that are no {encoding} text. Try another encoding=.")
 
 
 def _records(text: str, delimiter: str, quote: str | None) -> Iterator[list[str]]:

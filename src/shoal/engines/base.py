@@ -71,7 +71,7 @@ class Engine(Protocol):
         ...
 
     def span_counts(self, spans: Ids, feature: int | None, by: int | None) -> Counts:
-        """People of each span by code of a feature (None: all in one) and value of a sensitive column (None: all in one)."""
+        """People of each span by code of a feature and value of a sensitive column; None puts all in one."""
         ...
 
     def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:

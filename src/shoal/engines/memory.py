@@ -90,11 +90,14 @@ class MemoryEngine:
     def class_spans(self) -> Ids:
         """See `Engine`."""
         branch_of = np.arange(self.n_classes, dtype=np.int32)[None]
-        return self._spans.split(np.zeros(1, dtype=np.int64), self._target, branch_of, self.n_classes)[0]
+        new: Ids = self._spans.split(np.zeros(1, dtype=np.int64), self._target, branch_of, self.n_classes)[0]
+        return new
 
     def span_counts(self, spans: Ids, feature: int | None, by: int | None) -> Counts:
         """See `Engine`."""
-        codes, n_codes = (self._everyone, 1) if feature is None else (self._codes[feature], self.features[feature].n_codes)
+        codes, n_codes = self._everyone, 1
+        if feature is not None:
+            codes, n_codes = self._codes[feature], self.features[feature].n_codes
         column, n_values = (self._everyone, 1) if by is None else self._sensitive[by]
         counts = np.zeros((len(spans), n_codes, n_values), dtype=np.int64)
         kernels.histogram(codes, column, self._spans.order, *self._spans.ends_of(spans), counts)

@@ -31,6 +31,7 @@ _KNOWN: dict[str, tuple[Callable[..., RequirementBase], frozenset[str], frozense
     Stated.name: (Stated, frozenset({"text"}), frozenset()),
     Closeness.name: (Closeness, frozenset({"t", "distance"}), frozenset({"hierarchy"})),
 }
+_CLASSES = {make for make, _, _ in _KNOWN.values()}
 
 
 def claims(requirement: Requirement) -> list[dict[str, Any]]:
@@ -60,9 +61,11 @@ def claims(requirement: Requirement) -> list[dict[str, Any]]:
 
 
 def _claim(part: Requirement) -> dict[str, Any]:
-    # what a stranger could not read back is stated in its own words
-    own = part if isinstance(part, RequirementBase) and part.name in _KNOWN else Stated(part.describe())
-    return own.to_claim()
+    # only the very classes that a reader will make of a claim: a subclass may ask something else of groups, and what a
+    # stranger could not read back is stated in its own words
+    if isinstance(part, RequirementBase) and type(part) in _CLASSES:
+        return part.to_claim()
+    return Stated(part.describe()).to_claim()
 
 
 def requirement_from_claims(stated: list[dict[str, Any]]) -> Requirement:

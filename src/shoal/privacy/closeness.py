@@ -98,8 +98,7 @@ class Closeness(RequirementBase):
         elif self.hierarchy is not None:
             raise RequirementError(
                 "parameter",
-                f"Closeness: the {self.distance} distance has no use for a hierarchy. "
-                "Try distance='hierarchical'.",
+                f"Closeness: the {self.distance} distance has no use for a hierarchy. Try distance='hierarchical'.",
             )
 
     def holds(self, counts: ArrayLike, total: ArrayLike | None = None) -> NDArray[np.bool_]:
@@ -114,9 +113,7 @@ class Closeness(RequirementBase):
 
     def describe(self) -> str:
         """The requirement as a fragment of a plain English sentence."""
-        return (
-            f"every group's values are within {plain(self.t)} of the whole table's ({self.distance} distance)"
-        )
+        return f"every group's values are within {plain(self.t)} of the whole table's ({self.distance} distance)"
 
     def to_claim(self) -> dict[str, Any]:
         """The requirement as a release states it."""
@@ -125,9 +122,7 @@ class Closeness(RequirementBase):
             claim["hierarchy"] = [list(level) for level in self.hierarchy]
         return claim
 
-    def _work(
-        self, counts: ArrayLike, total: ArrayLike | None, factor: int
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _work(self, counts: ArrayLike, total: ArrayLike | None, factor: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """The distance as two integers, over and under the line, both with room for a `factor`."""
         counts = check_counts(counts)
         m = counts.shape[1]
@@ -139,9 +134,7 @@ class Closeness(RequirementBase):
         table = counts.sum(axis=0) if total is None else check_total(total, m)
         people, everybody = sizes(counts), int(table.sum())
         if everybody == 0 and people.any():
-            raise RequirementError(
-                "counts", "Closeness: the whole table has nobody in it, but some groups have."
-            )
+            raise RequirementError("counts", "Closeness: the whole table has nobody in it, but some groups have.")
         scale = max(m - 1, 1) if self.distance == "ordered" else 2 * (1 + len(self.hierarchy or ()))
         # No partial sum exceeds the largest distance, 1, times the denominator.
         exact = safe_type(factor * scale * everybody * top(people))
@@ -177,9 +170,7 @@ def _check_levels(hierarchy: object) -> Levels:
 
     wanted = "hierarchy must be one tuple of integers a level, finest first, with one integer a value"
     if not isinstance(hierarchy, (tuple, list)) or not hierarchy:
-        raise refuse(
-            f"{wanted}; got {'nothing' if hierarchy is not None and not hierarchy else shown(hierarchy)}."
-        )
+        raise refuse(f"{wanted}; got {'nothing' if hierarchy is not None and not hierarchy else shown(hierarchy)}.")
     if len(hierarchy) > _MOST_LEVELS:
         raise refuse(f"hierarchy may have at most {_MOST_LEVELS} levels; got {len(hierarchy)}.")
     levels: list[tuple[int, ...]] = []
@@ -187,18 +178,14 @@ def _check_levels(hierarchy: object) -> Levels:
         if not isinstance(level, (tuple, list)) or not level:
             raise refuse(f"{wanted}; level {number} is {'empty' if level in ((), []) else shown(level)}.")
         if len(level) > _MOST_VALUES:
-            raise refuse(
-                f"hierarchy may have at most {_MOST_VALUES} values; level {number} has {len(level)}."
-            )
+            raise refuse(f"hierarchy may have at most {_MOST_VALUES} values; level {number} has {len(level)}.")
         if not all(_is_group(group) for group in level):
             raise refuse(f"{wanted}; level {number} has something that is no integer from 0 to 2**31 - 1.")
         levels.append(tuple(int(group) for group in level))
         if len(level) != len(levels[0]):
             raise refuse(f"all levels must have {len(levels[0])} values; level {number} has {len(level)}.")
         if number > 1 and not _coarser(levels[-2], levels[-1]):
-            raise refuse(
-                f"a hierarchy only joins groups; level {number} divides a group of level {number - 1}."
-            )
+            raise refuse(f"a hierarchy only joins groups; level {number} divides a group of level {number - 1}.")
     return tuple(levels)
 
 

@@ -48,8 +48,7 @@ def as_requirement(given: object) -> Requirement:
         return given  # type: ignore[return-value]
     raise RequirementError(
         "requirement",
-        f"A requirement is an integer or an object such as KAnonymity(50); got {_seen(given)}. "
-        + _hint(given),
+        f"A requirement is an integer or an object such as KAnonymity(50); got {_seen(given)}. " + _hint(given),
     )
 
 

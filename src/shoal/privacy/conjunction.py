@@ -62,9 +62,7 @@ class And(RequirementBase):
             if not any(part is other or (type(part) is type(other) and part == other) for other in distinct):
                 distinct.append(part)
         if len(distinct) > MOST_PARTS:
-            raise RequirementError(
-                "parameter", f"And: at most {MOST_PARTS} requirements; got {len(distinct)}."
-            )
+            raise RequirementError("parameter", f"And: at most {MOST_PARTS} requirements; got {len(distinct)}.")
         object.__setattr__(self, "parts", tuple(distinct))
 
     @property
@@ -101,9 +99,7 @@ class And(RequirementBase):
 
     def measure(self, counts: ArrayLike, total: ArrayLike | None = None) -> NoReturn:
         """Not defined: the parts have different units. Raises `RequirementError`."""
-        raise RequirementError(
-            "measure", "And: several requirements have no one measure. Try each of .parts."
-        )
+        raise RequirementError("measure", "And: several requirements have no one measure. Try each of .parts.")
 
     def describe(self) -> str:
         """The requirement as a fragment of a plain English sentence."""

@@ -40,9 +40,7 @@ class Attribute:
             return cls(
                 column.name, role, "categorical", values=column.names, missing=column.missing, labels=column.labels
             )
-        return cls(
-            column.name, role, "numeric", bounds=column.bounds, integer=column.integer, missing=column.missing
-        )
+        return cls(column.name, role, "numeric", bounds=column.bounds, integer=column.integer, missing=column.missing)
 
     def to_json(self) -> dict[str, Any]:
         """The attribute as plain JSON; what is as usual is left out."""

@@ -66,9 +66,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise ReleaseError("cannot-read", f"Cannot read {name}: {error.strerror}.") from None
     try:
-        body = json.loads(
-            raw.decode("utf-8-sig"), object_pairs_hook=_no_key_twice, parse_constant=_no_constant
-        )
+        body = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
     except UnicodeDecodeError:
         raise ReleaseError("not-utf8", f"{name} is not UTF-8 text: no release file.") from None
     except RecursionError:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.errors import ReleaseError, RequirementError
 from shoal.privacy import claims as claims_of
 from shoal.privacy import requirement_from_claims
+from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release.domain import Attribute, Interval
 from shoal.release.node import Branch, Node
 from shoal.release.tree import TreeRelease, Verdict, renumber
@@ -39,7 +41,7 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
     if target is None or target.type != "categorical" or target.missing:
         _refuse("target", "must name a categorical attribute without missing values")
     try:
-        claims = tuple(claims_of(requirement_from_claims(_list(body["claims"], "claims", 100))))
+        claims = tuple(claims_of(requirement_from_claims(_list(body["claims"], "claims", MOST_PARTS))))
     except RequirementError as error:
         _refuse("claims", f"cannot be read: {error}")
     sensitive = _sensitive(body, by_name, target)
@@ -159,10 +161,12 @@ def _verdict(entry: Any) -> Verdict | None:
         return None
     _keys(entry, "audit", {"holds", "smallest_group", "sha256"}, set())
     smallest = entry["smallest_group"]
+    if not re.fullmatch("[0-9a-f]{64}", _text(entry["sha256"], "audit.sha256")):
+        _refuse("audit.sha256", "must be 64 hexadecimal digits")
     return Verdict(
         holds=_flag(entry, "holds", "audit"),
         smallest_group=None if smallest is None else _count(smallest, "audit.smallest_group"),
-        sha256=_text(entry["sha256"], "audit.sha256"),
+        sha256=entry["sha256"],
     )
 
 
@@ -218,7 +222,7 @@ def _check_total(release: TreeRelease) -> None:
 # -------------------------------------------------------------------- small checks
 
 
-def _refuse(at: str, what: str) -> Any:
+def _refuse(at: str, what: str) -> NoReturn:
     raise ReleaseError("bad-release", f"The release is not valid: {at} {what}.")
 
 

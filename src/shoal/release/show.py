@@ -17,7 +17,8 @@ def tree_text(release: TreeRelease, most_lines: int = 200) -> str:
     lines = [headline(release)]
     for number, depth, test in release.lines():
         if depth:
-            lines.append("  " * (depth - 1) + test + (f": {leaf_text(release, number)}" if _is_leaf(release, number) else ""))
+            people = f": {leaf_text(release, number)}" if _is_leaf(release, number) else ""
+            lines.append("  " * (depth - 1) + test + people)
         elif _is_leaf(release, number):
             lines.append(f"everybody: {leaf_text(release, number)}")
         if len(lines) > most_lines:

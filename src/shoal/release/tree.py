@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.frames import to_table
+from shoal.data.frames import Backend, from_columns, to_table
 from shoal.data.table import Table
 from shoal.errors import DataError, ReleaseError
 from shoal.privacy import Requirement, requirement_from_claims
@@ -190,7 +189,12 @@ class TreeRelease:
     @cached_property
     def labels(self) -> NDArray[Any]:
         """The target's values in their own type."""
-        convert = {"string": str, "integer": int, "number": float, "boolean": lambda text: text == "True"}
+        convert: dict[str, Callable[[str], Any]] = {
+            "string": str,
+            "integer": int,
+            "number": float,
+            "boolean": lambda text: text == "True",
+        }
         return np.array([convert[self.attribute(self.target).labels](value) for value in self.classes])
 
     def read(self, X: Any) -> Table:
@@ -227,7 +231,7 @@ class TreeRelease:
 
         return tree_html(self)
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """One row a leaf: its number, its path in words, its people and the count of each class.
 
         `backend` names the data frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
@@ -240,12 +244,7 @@ class TreeRelease:
         }
         for position, value in enumerate(self.classes):
             columns[f"{self.target}={value}"] = self.counts[leaves, position].tolist()
-        try:
-            return nw.from_dict(columns, backend=backend).to_native()
-        except ModuleNotFoundError:
-            raise DataError(
-                "no-backend", f"to_frame: {backend!r} is not installed. Try backend='pyarrow', or install it."
-            ) from None
+        return from_columns(columns, backend)
 
     # ---------------------------------------------------------------- how it leaves
 
@@ -308,8 +307,6 @@ def renumber(nodes: Sequence[Node]) -> tuple[Node, ...]:
         order.extend(branch.node for branch in nodes[number].branches)
     new = {old: position for position, old in enumerate(order)}
     return tuple(
-        replace(
-            nodes[old], branches=tuple(replace(branch, node=new[branch.node]) for branch in nodes[old].branches)
-        )
+        replace(nodes[old], branches=tuple(replace(branch, node=new[branch.node]) for branch in nodes[old].branches))
         for old in order
     )

@@ -19,8 +19,7 @@ LIMITS = (
     ),
     (
         "One release at a time.",
-        "Two releases of the same people, each safe alone, can give somebody away together. "
-        "This audit saw one.",
+        "Two releases of the same people, each safe alone, can give somebody away together. This audit saw one.",
     ),
     (
         "The attacker is the one described here.",
@@ -106,13 +105,9 @@ def knowledge(release: TreeRelease, audit: Audit) -> tuple[str, str]:
     share = f"{100 * audit.exposed / audit.n_people:.1f} %"
     head = f"{bound}{number(audit.exposed, 'person', 'people')}" if audit.exposed else "nobody"
     sure = f"{bound}{100 * audit.highest_confidence:.1f} %"
-    text = (
-        f"He is certain of {release.target!r} for {share} of all people. His highest confidence is {sure}. "
-    )
+    text = f"He is certain of {release.target!r} for {share} of all people. His highest confidence is {sure}. "
     if audit.exact:
-        text += (
-            "Both numbers are exact: no two groups share a bin, so the counts of bins are those of groups."
-        )
+        text += "Both numbers are exact: no two groups share a bin, so the counts of bins are those of groups."
     else:
         text += (
             "Both numbers are upper bounds: groups share bins, and they are computed for an attacker who "

@@ -25,7 +25,7 @@ from shoal.trees.mine import mine_tree
 from shoal.trees.score import Criterion
 
 
-class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
+class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A decision tree that ties nobody in its rows to a private fact by fewer than k people.
 
     The tree grows by information gain and never makes a split after which some group of people, told apart by what an
@@ -75,9 +75,9 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Differs from [1]_ and [2]_: the one queue is ordered by the gain of all people in a node together; ties go to the earlier column, then to the earlier value; a branch that nobody can take
-    leads to an empty leaf whose prediction is its parent's; a numeric column without a hierarchy is split in two at a
-    round number between neighbouring values.
+    Differs from [1]_ and [2]_: the one queue is ordered by the gain of all people in a node together; ties go to the
+    earlier column, then to the earlier value; a branch that nobody can take leads to an empty leaf whose prediction is
+    its parent's; a numeric column without a hierarchy is split in two at a round number between neighbouring values.
 
     References
     ----------

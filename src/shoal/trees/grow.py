@@ -61,9 +61,8 @@ def _best_splits(engine: Engine, score: Score, veto: Veto, ids: Ids) -> list[Spl
             better = gains > best[where]
             won = where[better]
             best[won], chosen[won], position[won] = gains[better], f, offered[better]
-    return [
-        None if f < 0 else _split_at(engine.features[f], int(f), int(at)) for f, at in zip(chosen, position, strict=True)
-    ]
+    picks = zip(chosen.tolist(), position.tolist(), strict=True)
+    return [None if f < 0 else _split_at(engine.features[f], f, at) for f, at in picks]
 
 
 Offer = tuple[NDArray[np.intp], Counts, NDArray[np.intp]]  # nodes, gains, positions
@@ -242,13 +241,16 @@ class Queue:
             self._reach.append(reaches[branch])
         for f in range(len(self._engine.features)):
             self._gains.pop((node, f), None)
-        for child, own in zip(opened, self._engine.node_classes(np.array([self._ids[c] for c in opened])), strict=True):
+        own_counts = self._engine.node_classes(np.array([self._ids[child] for child in opened], dtype=np.int64))
+        for child, own in zip(opened, own_counts, strict=True):
             self._grown[child].counts = own
         self._open(opened)
 
     def _open(self, nodes: list[int]) -> None:
         """Score every split of new nodes and queue the best form of each feature."""
-        nodes = [n for n in nodes if np.count_nonzero(self._grown[n].counts) > 1 and self._grown[n].depth < self._max_depth]
+        nodes = [
+            n for n in nodes if np.count_nonzero(self._grown[n].counts) > 1 and self._grown[n].depth < self._max_depth
+        ]
         if not nodes:
             return
         ids = np.array([self._ids[node] for node in nodes], dtype=np.int64)

@@ -52,7 +52,7 @@ def mine_tree(
     release = publish(grown, task.engine.features, task.table, roles, requirement)
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
-        raise PromiseError("audit-failed", "The mined tree failed its own audit, so it is withheld. Please report this.")
+        raise PromiseError("audit-failed", "The mined tree failed its own audit and is withheld. Please report this.")
     return release.with_audit(verdict)
 
 

@@ -26,7 +26,9 @@ def publish(
 
     Branches exist for values that the path to a node still allows; those that nobody can take lead to one empty leaf.
     """
-    attributes = tuple(Attribute.of(table[name], "public" if roles.of(name) == "public" else "private") for name in table)
+    attributes = tuple(
+        Attribute.of(column, "public" if roles.of(name) == "public" else "private") for name, column in table.items()
+    )
     n_classes = table[roles.target].n_codes
     nodes: list[Node] = [Node()] * len(grown)
     stack: list[tuple[int, dict[int, Mask]]] = [(0, {})]

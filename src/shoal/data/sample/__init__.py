@@ -127,9 +127,7 @@ def write_sample(folder: str | os.PathLike[str]) -> None:
         raise DataError("no-folder", f"{str(folder)!r} is no folder.")
     there = [name for name in files if (place / name).exists()]
     if there:
-        raise DataError(
-            "file-exists", f"{str(folder)!r} already has {', '.join(there)}. Choose another folder."
-        )
+        raise DataError("file-exists", f"{str(folder)!r} already has {', '.join(there)}. Choose another folder.")
     place.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         # "x": not even a file that came in between is overwritten; bytes are the same on every system

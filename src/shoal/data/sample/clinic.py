@@ -37,12 +37,8 @@ OCCUPATION: dict[str, Any] = {
 }
 # first three digits of the zip codes: four regions, the last one poor
 DISTRICTS = ("021", "022", "104", "105", "106", "301", "302", "607", "608", "609")
-_EDUCATIONS = np.array(
-    [leaf for groups in EDUCATION["*"].values() for leaves in groups.values() for leaf in leaves]
-)
-_OCCUPATIONS = np.array(
-    [leaf for groups in OCCUPATION["*"].values() for leaves in groups.values() for leaf in leaves]
-)
+_EDUCATIONS = np.array([leaf for groups in EDUCATION["*"].values() for leaves in groups.values() for leaf in leaves])
+_OCCUPATIONS = np.array([leaf for groups in OCCUPATION["*"].values() for leaves in groups.values() for leaf in leaves])
 # who works where, by education: school leavers, secondary school, college and above
 _JOBS = np.array(
     [
