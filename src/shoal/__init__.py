@@ -3,13 +3,17 @@
 
 A fish is safe in the shoal. Mine a model that keeps a promise about groups of people, audit one that somebody else
 made, and see what an attacker who knows the public columns can tell from it.
+
+The miners, which bring scikit-learn and the compiled kernels along, are imported when they are first used.
 """
 
-from shoal.audit import Audit, Finding, attack, audit
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal.audit import Attack, Audit, Finding, attack, audit
 from shoal.data import Hierarchy, Roles, Table, load_sample, read_table, to_table
 from shoal.errors import (
     DataError,
-    DisclosureWarning,
     HierarchyError,
     PromiseError,
     ReleaseError,
@@ -27,17 +31,19 @@ from shoal.privacy import (
     SimpleDiversity,
 )
 from shoal.release import TreeRelease, load
-from shoal.trees import AnonymousTreeClassifier
+
+if TYPE_CHECKING:
+    from shoal.trees import AnonymousTreeClassifier
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AnonymousTreeClassifier",
+    "Attack",
     "Audit",
     "Closeness",
     "Confidence",
     "DataError",
-    "DisclosureWarning",
     "DistinctDiversity",
     "EntropyDiversity",
     "Finding",
@@ -61,3 +67,16 @@ __all__ = [
     "read_table",
     "to_table",
 ]
+
+_MINERS = {"AnonymousTreeClassifier": "shoal.trees"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MINERS:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    globals()[name] = getattr(import_module(_MINERS[name]), name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

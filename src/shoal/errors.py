@@ -54,10 +54,6 @@ class ReleaseError(ShoalError):
     """A release file that is broken, hostile or not of this format."""
 
 
-class DisclosureWarning(UserWarning):
-    """Something outside the promise that a steward should know before publishing."""
-
-
 def closest(name: str, names: Iterable[str]) -> str:
     """A hint such as `` Closest: 'zipcode'.``, or nothing when no name is near.
 

@@ -111,9 +111,9 @@ class Audit:
             lines.append(f"  {part.requirement}{part.about}: {'holds' if part.holds else failing}")
         if self.exposed is not None and self.highest_confidence is not None:
             bound = "" if self.exact else "at most "
+            known = f"{bound}{self.exposed:,} people ({self.exposed_share:.1%})" if self.exposed else "nobody's"
             lines.append(
-                f"  target known for certain: {bound}{self.exposed:,} people ({self.exposed_share:.1%}); "
-                f"highest confidence {bound}{self.highest_confidence:.1%}"
+                f"  target known for certain: {known}; highest confidence {bound}{self.highest_confidence:.1%}"
             )
         lines += [f"  {finding.severity}: {finding.message}" for finding in self.findings]
         return "\n".join(lines)

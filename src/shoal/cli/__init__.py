@@ -26,7 +26,7 @@ from shoal.cli.init import init
 from shoal.cli.options import Usage
 from shoal.cli.predict import predict
 from shoal.cli.tree import tree
-from shoal.errors import DisclosureWarning, ShoalError
+from shoal.errors import ShoalError
 
 __all__ = ["app", "main", "run"]
 
@@ -124,7 +124,5 @@ def _nobody_listens() -> int:
     return 1
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    # only our own warnings are meant for a steward; others may quote anything
-    if issubclass(category, DisclosureWarning):
-        output.note(f"warning: {message}")
+def _show_warning(*_: Any, **__: Any) -> None:
+    """Warnings of other libraries are not for a steward, and may quote anything."""
