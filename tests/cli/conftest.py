@@ -77,11 +77,7 @@ def by_education(released: Path, shoal: Shoal) -> Path:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Everything in a folder, hidden files included."""
-    return {
-        os.path.relpath(path, folder): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    return {os.path.relpath(path, folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 @pytest.fixture

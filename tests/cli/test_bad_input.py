@@ -2,13 +2,10 @@
 """Bad input of every kind: one sentence, the right exit code, nothing written, no cell shown."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from shoal.cli import output
 
 from .conftest import CANARY, Shoal, files
 
@@ -76,9 +73,7 @@ def test_k_larger_than_the_table(refuses: Refuses, clinic: Path) -> None:
 
 
 def test_missing_target(refuses: Refuses, folder: Path) -> None:
-    (folder / "t.csv").write_text(
-        "age,ill\n" + "".join(f"{i},{'?' if i == 7 else 'ny'[i % 2]}\n" for i in range(99))
-    )
+    (folder / "t.csv").write_text("age,ill\n" + "".join(f"{i},{'?' if i == 7 else 'ny'[i % 2]}\n" for i in range(99)))
     assert "missing in 1 row" in refuses("tree", "t.csv", "--target", "ill", "-k", 5, "-o", "t.json")
 
 
@@ -142,53 +137,6 @@ def test_bench_without_data(refuses: Refuses, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("SHOAL_DATA", raising=False)
     assert "SHOAL_DATA" in refuses("bench", "adult", code=2)
     assert "There is no folder" in refuses("bench", "adult", "--data", "nowhere")
-
-
-# ------------------------------------------------------------------ project files
-
-
-def test_missing_config(refuses: Refuses) -> None:
-    assert "There is no project file 'no.toml'" in refuses("describe", "--config", "no.toml")
-    assert "Cannot read the project file" in refuses("describe", "--config", ".")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[data\nsource = 1", "'shoal.toml' is not valid TOML at line 1."),
-        ("[data]\nsource = 'a'\nsource = 'b'\n", "not valid TOML at line 3"),
-        ("[roles]\npublic = [", "not valid TOML"),
-        ("a = " + "[" * 9999, "not valid TOML"),
-        ("[rolls]\n", "unknown section or key 'rolls'; there are [data], [roles]"),
-        ("[rolls]\n", "Closest: 'roles'."),
-        ("roles = 5", "roles must be a section, [roles]"),
-        ("[roles]\npubic = []", "unknown key roles.pubic. Closest: 'public'."),
-        ("[roles]\npublic = 'age'", "roles.public must be a list of column names; got a string."),
-        ("[roles]\npublic = ['age', 5]", "got a list with a string, a whole number."),
-        ("[roles]\ntarget = ['age']", "roles.target must be a column name; got a list with a string."),
-        ("[roles]\ntarget_role = 'secret'", "roles.target_role must be 'public' or 'private'"),
-        ("[privacy]\nk = 2.5", "privacy.k must be a whole number; got a number."),
-        ("[privacy]\nk = true", "privacy.k must be a whole number; got true or false."),
-        ("[privacy]\nrecursive = 3", "privacy.recursive must be two numbers [c, l]; got a whole number."),
-        ("[privacy]\nconfidence = 2024-05-05", "got a date or time."),
-        ("[domain]\nage = 5", "domain.age must be a list of values or two bounds"),
-        ("[data]\nnumeric = ['a']\ncategorical = ['a']", "column 'a' is named both"),
-    ],
-)
-def test_broken_project_files(refuses: Refuses, clinic: Path, text: str, said: str) -> None:
-    (clinic / "shoal.toml").write_text(text)
-    assert said in refuses("tree", "clinic.csv", "-k", 5, "-o", "t.json")
-
-
-def test_project_file_in_another_encoding(refuses: Refuses, clinic: Path) -> None:
-    (clinic / "shoal.toml").write_bytes(b"[data]\nsource = '\xff.csv'")
-    assert "not UTF-8" in refuses("describe")
-
-
-def test_hierarchy_that_is_not_there(refuses: Refuses, clinic: Path) -> None:
-    (clinic / "education.csv").unlink()
-    assert "'education.csv' does not exist" in refuses("tree", "-o", "t.json")
-    assert "no folder" in refuses("tree", "--hierarchies", "nowhere")
 
 
 # ------------------------------------------------------------------ releases
@@ -269,52 +217,3 @@ def test_output_over_an_input(refuses: Refuses, released: Path) -> None:
 
 def test_init_does_not_overwrite(refuses: Refuses, clinic: Path) -> None:
     assert "--force" in refuses("init", "clinic.csv")
-
-
-def test_demo_where_a_file_is(refuses: Refuses, folder: Path) -> None:
-    (folder / "demo").write_text("")
-    assert "Cannot make the folder 'demo'" in refuses("demo")
-
-
-# ------------------------------------------------------------------ what nobody expected
-
-
-def test_unexpected_exceptions_say_no_cell(
-    refuses: Refuses, clinic: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise RuntimeError(CANARY)
-
-    monkeypatch.setattr(sys.modules["shoal.cli.tree"], "mine", fail)
-    message = refuses("tree", "-o", "t.json")
-    assert message == (
-        "shoal: unexpected RuntimeError; nothing was written. Set SHOAL_DEBUG=1 for the traceback.\n"
-    )
-    monkeypatch.setenv("SHOAL_DEBUG", "1")
-    from shoal.cli import run
-
-    assert run(["tree"]) == 1
-    assert "Traceback" in capsys.readouterr().err
-
-
-def test_unexpected_exception_after_a_file_was_written(
-    shoal: Shoal, clinic: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise RuntimeError(CANARY)
-
-    monkeypatch.setattr(output, "say_audit", fail)
-    ran = shoal("tree", "--max-leaves", 3, "-o", "t.json")
-    assert ran.code == 1
-    assert "written so far: t.json" in ran.err
-
-
-def test_interrupted(shoal: Shoal, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(sys.modules["shoal.cli.tree"], "mine", interrupt)
-    before = files(clinic)
-    ran = shoal("tree", "-o", "t.json")
-    assert (ran.code, ran.out, ran.err) == (130, "", "")
-    assert files(clinic) == before

@@ -99,9 +99,9 @@ def test_missing_tokens(shoal: Shoal, folder: Path) -> None:
     body = init(shoal, folder, {"age": ages, "country": country, "ill": ILL})
     assert body["data"]["missing"] == ["", "?", "NA"]
     assert "# age = { intervals" in (folder / "shoal.toml").read_text()
-    assert init(shoal, folder, {"age": ages, "ill": ILL}, "--force", "--missing", "", "--missing", "NA")[
-        "data"
-    ]["missing"] == ["", "NA"]
+    assert init(shoal, folder, {"age": ages, "ill": ILL}, "--force", "--missing", "", "--missing", "NA")["data"][
+        "missing"
+    ] == ["", "NA"]
 
 
 def test_target(shoal: Shoal, folder: Path) -> None:

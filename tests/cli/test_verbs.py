@@ -26,9 +26,7 @@ def people(path: Path) -> list[list[str]]:
         age = "?" if i % 60 == 7 else str(20 + i * 7 % 60)
         born = f"19{30 + i % 60}-0{1 + i % 9}-1{i % 10}"
         sick = "yes" if (i * 7 % 60 > 35) != (i % 11 == 0) else "no"
-        table.append(
-            [f"{CANARY} {i}", f"{10000 + i * 37 % 90000}", age, born, ["a, b", "c", "d"][i % 3], sick]
-        )
+        table.append([f"{CANARY} {i}", f"{10000 + i * 37 % 90000}", age, born, ["a, b", "c", "d"][i % 3], sick])
     with path.open("w", newline="") as file:
         csv.writer(file).writerows(table)
     return table
@@ -86,9 +84,7 @@ def test_tree_is_the_library_s(shoal: Shoal, released: Path) -> None:
 
 
 def test_options_override_the_file(shoal: Shoal, clinic: Path) -> None:
-    body = shoal(
-        "tree", "-k", 400, "--confidence", 0.99, "--public", "age, sex", "--public", "zip", "--json"
-    ).json
+    body = shoal("tree", "-k", 400, "--confidence", 0.99, "--public", "age, sex", "--public", "zip", "--json").json
     assert body["release"]["claims"] == [
         {"requirement": "k-anonymity", "k": 400},
         {"requirement": "confidence", "c": 0.99},
@@ -142,11 +138,7 @@ def test_audit_asks_what_the_project_requires(shoal: Shoal, released: Path) -> N
 
 def test_audit_believes_the_project_s_roles(shoal: Shoal, released: Path) -> None:
     toml = released / "shoal.toml"
-    text = (
-        toml.read_text()
-        .replace('"occupation"]', '"occupation", "bmi"]')
-        .replace('"smoker", "bmi"', '"smoker"')
-    )
+    text = toml.read_text().replace('"occupation"]', '"occupation", "bmi"]').replace('"smoker", "bmi"', '"smoker"')
     toml.write_text(text)
     ran = shoal("audit", "tree.json")
     assert "bmi" in ran.out.splitlines()[-1]
@@ -210,18 +202,14 @@ def test_numbers_as_classes(shoal: Shoal, folder: Path) -> None:
     assert shoal("tree", "t.csv", "--target", "ill", "-k", 20, "-o", "t.json").code == 0
     assert shoal("audit", "t.json", "t.csv").code == 0
     assert rows(shoal("predict", "t.json", "t.csv").out)[1] == ["0"]
-    assert (
-        shoal("tree", "t.csv", "--target", "ill", "--categorical", "ill", "-k", 20, "-o", "t.json").code == 0
-    )
+    assert shoal("tree", "t.csv", "--target", "ill", "--categorical", "ill", "-k", 20, "-o", "t.json").code == 0
     assert shoal("audit", "t.json", "t.csv").code == 0
 
 
 def test_kinds_come_from_the_release(shoal: Shoal, folder: Path) -> None:
     lines = ["zip,ill", *(f"{10 + i % 4}117,{'ny'[i % 4 > 1]}" for i in range(400))]
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
-    assert (
-        shoal("tree", "t.csv", "--target", "ill", "--categorical", "zip", "-k", 20, "-o", "t.json").code == 0
-    )
+    assert shoal("tree", "t.csv", "--target", "ill", "--categorical", "zip", "-k", 20, "-o", "t.json").code == 0
     assert shoal("audit", "t.json", "t.csv").code == 0
     assert shoal("attack", "t.json", "t.csv").code == 0
     assert len(rows(shoal("predict", "t.json", "t.csv").out)) == 401
@@ -229,11 +217,7 @@ def test_kinds_come_from_the_release(shoal: Shoal, folder: Path) -> None:
 
 def test_person_and_every_requirement(shoal: Shoal, clinic: Path) -> None:
     toml = clinic / "shoal.toml"
-    text = (
-        toml.read_text()
-        .replace('identifier = ["patient"]\n', "")
-        .replace("[roles]", 'person = "patient"\n[roles]')
-    )
+    text = toml.read_text().replace('identifier = ["patient"]\n', "").replace("[roles]", 'person = "patient"\n[roles]')
     requirements = "entropy = 1.05\ndistinct = 2\nsimple = 1.02\nrecursive = [50.0, 2]\ncloseness = 0.9\n"
     toml.write_text(text + requirements)
     body = shoal("tree", "--max-leaves", 4, "--json").json

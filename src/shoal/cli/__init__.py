@@ -69,9 +69,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            typer.main.get_command(app).main(
-                None if arguments is None else list(arguments), prog_name="shoal"
-            )
+            typer.main.get_command(app).main(None if arguments is None else list(arguments), prog_name="shoal")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:

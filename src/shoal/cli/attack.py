@@ -20,9 +20,7 @@ def attack(
     release: Release,
     public_data: Annotated[
         Path,
-        typer.Argument(
-            metavar="PUBLIC_DATA", help="What an attacker holds: one row a person, public columns."
-        ),
+        typer.Argument(metavar="PUBLIC_DATA", help="What an attacker holds: one row a person, public columns."),
     ],
     out: Annotated[
         Path | None,

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 @takes("public", "k", "confidence", "reading")
-def audit(
-    project: Project, release: Release, data: Data = None, report: Report = None, as_json: Json = False
-) -> None:
+def audit(project: Project, release: Release, data: Data = None, report: Report = None, as_json: Json = False) -> None:
     """Recount a release's groups: does its promise hold?
 
     It needs the rows that the release was learned from; exit code 3 means a breach. Asked is what the release
@@ -46,9 +44,7 @@ def audit(
         output.say_json({**verdict.to_json(), "written": output.written})
     else:
         if public is not None and "public" not in project.options:
-            output.note(
-                f"{project.file} gives some columns another role than the release does; audited as it says."
-            )
+            output.note(f"{project.file} gives some columns another role than the release does; audited as it says.")
         output.say_audit(verdict)
         output.say(f"  an attacker knows: {', '.join(verdict.public) or 'nothing'}")
         for path in output.written:

@@ -29,17 +29,13 @@ def bench(
 ) -> None:
     """Run a benchmark on public data and print its table."""
     if data is None:
-        raise Usage(
-            "No benchmark data: name its folder with --data DIR, or in the environment as SHOAL_DATA."
-        )
+        raise Usage("No benchmark data: name its folder with --data DIR, or in the environment as SHOAL_DATA.")
     if not data.is_dir():
         raise ShoalError("no-benchmark-data", f"There is no folder of benchmark data {str(data)!r}.")
     try:
         from shoal.papers.adult import bench_adult
     except ImportError:
-        raise ShoalError(
-            "no-benchmark", f"This installation of Shoal has no benchmark {name.value!r}."
-        ) from None
+        raise ShoalError("no-benchmark", f"This installation of Shoal has no benchmark {name.value!r}.") from None
     with output.busy("Measuring"):
         rows: list[dict[str, Any]] = bench_adult(data)
     if as_json:

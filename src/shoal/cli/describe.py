@@ -76,9 +76,7 @@ def _say_uniqueness(found: list[Uniqueness], people: int, k: int) -> None:
         say("No column is public: an attacker knows nothing to tell people apart by.")
         return
     say(f"What public columns tell, of {people:,} people:")
-    pairs = sorted(
-        (each for each in found if each.how == "pair"), key=lambda each: (-each.alone, -each.below)
-    )
+    pairs = sorted((each for each in found if each.how == "pair"), key=lambda each: (-each.alone, -each.below))
     shown = [each for each in found if each.how == "single"] + pairs[:SHOWN_PAIRS]
     shown += [each for each in found if each.how in ("growing", "all")]
     rows: list[list[Any]] = []

@@ -28,16 +28,12 @@ def init(
     target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column to predict.")] = None,
     missing: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TEXT", help="What stands for a missing value; repeatable. Otherwise found out."
-        ),
+        typer.Option(metavar="TEXT", help="What stands for a missing value; repeatable. Otherwise found out."),
     ] = None,
-    out: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="The project file to write.")
-    ] = Path(NAME),
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite the project file if it is there.")
-    ] = False,
+    out: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The project file to write.")] = Path(
+        NAME
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the project file if it is there.")] = False,
     as_json: Json = False,
 ) -> None:
     """Propose roles and hierarchies for a table.
@@ -67,9 +63,7 @@ def init(
         return
     output.say(f"{proposals.people:,} people, {len(proposals.columns):,} columns in {file}")
     output.say()
-    output.say_table(
-        ("column", "kind", "role", "why"), [(c.name, c.kind, c.role, c.why) for c in proposals.columns]
-    )
+    output.say_table(("column", "kind", "role", "why"), [(c.name, c.kind, c.role, c.why) for c in proposals.columns])
     output.say()
     output.say(f"wrote {out}: correct the roles there, since the promise is about them. Then:")
     config = "" if out == Path(NAME) else f" --config {out}"

@@ -32,9 +32,7 @@ class Usage(ShoalError):
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Release = Annotated[Path, typer.Argument(metavar="RELEASE", help="A release file, such as tree.json.")]
-Data = Annotated[
-    Path | None, typer.Argument(metavar="DATA", help="The table; the source in shoal.toml if left out.")
-]
+Data = Annotated[Path | None, typer.Argument(metavar="DATA", help="The table; the source in shoal.toml if left out.")]
 Report = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE", help="Write the audit as an HTML page to this file."),
@@ -42,9 +40,7 @@ Report = Annotated[
 
 _Config = Annotated[
     Path | None,
-    typer.Option(
-        "--config", metavar="FILE", help="The project file; shoal.toml of this folder if there is one."
-    ),
+    typer.Option("--config", metavar="FILE", help="The project file; shoal.toml of this folder if there is one."),
 ]
 _Missing = Annotated[
     list[str] | None,
@@ -52,9 +48,7 @@ _Missing = Annotated[
         "--missing", metavar="TEXT", help="What stands for a missing value; repeatable. Otherwise '' and '?'."
     ),
 ]
-_Numeric = Annotated[
-    list[str] | None, typer.Option("--numeric", metavar="COLUMNS", help="Columns to read as numbers.")
-]
+_Numeric = Annotated[list[str] | None, typer.Option("--numeric", metavar="COLUMNS", help="Columns to read as numbers.")]
 _Categorical = Annotated[
     list[str] | None, typer.Option("--categorical", metavar="COLUMNS", help="Columns to read as categories.")
 ]
@@ -71,18 +65,12 @@ _Identifier = Annotated[
 ]
 _Hierarchies = Annotated[
     str | None,
-    typer.Option(
-        "--hierarchies", metavar="FOLDER", help="A folder with a hierarchy file for each of some columns."
-    ),
+    typer.Option("--hierarchies", metavar="FOLDER", help="A folder with a hierarchy file for each of some columns."),
 ]
-_K = Annotated[
-    int | None, typer.Option("-k", metavar="N", help="People that every group must have at least.")
-]
+_K = Annotated[int | None, typer.Option("-k", metavar="N", help="People that every group must have at least.")]
 _Confidence = Annotated[
     float | None,
-    typer.Option(
-        "--confidence", metavar="C", help="An attacker's highest certainty about the target, such as 0.9."
-    ),
+    typer.Option("--confidence", metavar="C", help="An attacker's highest certainty about the target, such as 0.9."),
 ]
 
 _GROUPS: dict[str, dict[str, Any]] = {

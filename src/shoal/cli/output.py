@@ -127,9 +127,7 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None] 
         if path is None:
             continue
         if not path.parent.is_dir():
-            raise ReleaseError(
-                "cannot-write", f"Cannot write {str(path)!r}: there is no folder {str(path.parent)!r}."
-            )
+            raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: there is no folder {str(path.parent)!r}.")
         if path.is_dir():
             raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: it is a folder.")
         if path.resolve() in seen:
@@ -156,9 +154,7 @@ def check_report() -> None:
     try:
         import shoal.report  # noqa: F401
     except ImportError:
-        raise ReleaseError(
-            "no-report", "This installation of Shoal has no reports; leave out --report."
-        ) from None
+        raise ReleaseError("no-report", "This installation of Shoal has no reports; leave out --report.") from None
 
 
 def write_audit_report(path: Path, release: TreeRelease, audit: Audit) -> None:

@@ -27,9 +27,7 @@ class Unknown(StrEnum):
 def predict(
     project: Project,
     release: Release,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The rows to predict; the target need not be there.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The rows to predict; the target need not be there.")],
     out: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write the CSV here instead of printing it."),
@@ -57,9 +55,7 @@ def predict(
     columns = {loaded.target: pa.array(answer)}
     if proba:
         shares = loaded.predict_proba(table, unknown=unknown.value)
-        columns |= {
-            f"{loaded.target}={value}": pa.array(shares[:, i]) for i, value in enumerate(loaded.classes)
-        }
+        columns |= {f"{loaded.target}={value}": pa.array(shares[:, i]) for i, value in enumerate(loaded.classes)}
     text = output.csv_text(pa.table(columns))
     if out is not None:
         output.write_text(out, text)

@@ -196,9 +196,7 @@ def _check_sections(body: dict[str, Any], name: str) -> None:
     for section, entries in body.items():
         if section not in sections:
             known = ", ".join(f"[{each}]" for each in sections)
-            raise _refuse(
-                f"{name}: unknown section or key {section!r}; there are {known}.{closest(section, sections)}"
-            )
+            raise _refuse(f"{name}: unknown section or key {section!r}; there are {known}.{closest(section, sections)}")
         if not isinstance(entries, dict):
             raise _refuse(f"{name}: {section} must be a section, [{section}], with keys below it.")
         for key, value in entries.items():

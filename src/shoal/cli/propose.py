@@ -70,16 +70,10 @@ def propose(source: Path, *, target: str | None, missing: tuple[str, ...] | None
     tokens = find_missing(source) if missing is None else missing
     table = read_table(source, missing=tokens or ALWAYS_MISSING)
     # whole numbers of one width that are called zip are names of places
-    codes = tuple(
-        name for name, column in table.items() if _words(name) & POSTAL and _digits_of_number(column)
-    )
+    codes = tuple(name for name, column in table.items() if _words(name) & POSTAL and _digits_of_number(column))
     if codes:
-        table = read_table(
-            source, missing=tokens or ALWAYS_MISSING, kinds=dict.fromkeys(codes, "categorical")
-        )
-    identifiers = {
-        name: why for name, column in table.items() if name != target and (why := _names_people(column))
-    }
+        table = read_table(source, missing=tokens or ALWAYS_MISSING, kinds=dict.fromkeys(codes, "categorical"))
+    identifiers = {name: why for name, column in table.items() if name != target and (why := _names_people(column))}
     target, reason = _target(table, target, identifiers)
     columns = []
     for name, column in table.items():
@@ -156,12 +150,7 @@ def _target(table: Table, target: str | None, identifiers: dict[str, str]) -> tu
         for name in reversed(table.names):
             column = table[name]
             whole = column.kind == "categorical" or column.integer
-            if (
-                column.kind == kind
-                and whole
-                and name not in identifiers
-                and 2 <= _distinct(column)[0] <= MOST_CLASSES
-            ):
+            if column.kind == kind and whole and name not in identifiers and 2 <= _distinct(column)[0] <= MOST_CLASSES:
                 return name, f"the last {what} with 2 to {MOST_CLASSES} values"
     raise DataError(
         "no-target",

@@ -68,9 +68,7 @@ def reference() -> str:
 
 def _verb(name: str, command: Any) -> Iterator[str]:
     arguments = [each for each in command.params if each.param_type_name == "argument"]
-    options = [
-        each for each in command.params if each.param_type_name == "option" and "--help" not in each.opts
-    ]
+    options = [each for each in command.params if each.param_type_name == "option" and "--help" not in each.opts]
     usage = " ".join(each.metavar if each.required else f"[{each.metavar}]" for each in arguments)
     yield f"## shoal {name}\n"
     yield inspect.cleandoc(command.help) + "\n"

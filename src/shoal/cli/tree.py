@@ -43,9 +43,7 @@ def tree(
     if report is not None:
         output.check_report()
     if project.requirement() is None:
-        raise Usage(
-            "No promise: say how many people a group must have, with -k 10 or [privacy] k in shoal.toml."
-        )
+        raise Usage("No promise: say how many people a group must have, with -k 10 or [privacy] k in shoal.toml.")
     table = read_data(project, source)
     roles = resolve_roles(project, table)
     with output.busy("Mining"):
