@@ -20,6 +20,7 @@ from shoal.release import TreeRelease
 
 ROUNDS = 500
 CLOSE = 1e-9
+ANYTHING = "anything"  # what a tree says of an attribute it does not ask for
 Shares = NDArray[np.float64]
 
 
@@ -40,7 +41,7 @@ class Attack:
         For each private attribute that the tree asks for, and each group, what the tree says of it and how likely:
         pairs (condition, probability), likeliest first.
     exact
-        Whether the tree asks for no private attribute: groups share no leaf, and beliefs are shares, not estimates.
+        Whether groups share no leaf, so that beliefs are shares and not estimates.
     """
 
     target: str
@@ -73,8 +74,9 @@ class Attack:
             for level in (0.95, 0.9, 0.8):
                 believed = int((self.confidence >= level).sum())
                 lines.append(f"  believed with at least {level:.0%} of {believed:,} people ({believed / n:.1%})")
-        for name in self.conditions:
-            top = np.array([pairs[0][1] for pairs in self.conditions[name]])[self.group_of_person]
+        for name, per_group in self.conditions.items():
+            told = [pairs[0][1] if pairs[0][0] != ANYTHING else 0.0 for pairs in per_group]
+            top = np.array(told)[self.group_of_person]
             lines.append(f"{name}: believed with at least 90% of {int((top >= 0.9).sum()):,} people")
         if not self.exact:
             lines.append("groups share leaves: beliefs are the most even ones that fit the published counts")
@@ -160,7 +162,7 @@ def attack(release: Any, public_table: Any, *, public: Collection[str] | None = 
         beliefs=beliefs,
         certain=certain,
         conditions={name: _about_private(release, weights, name) for name in tree_spans.private},
-        exact=not tree_spans.private,
+        exact=spans.disjoint,
     )
 
 
@@ -217,7 +219,7 @@ def _about_private(release: TreeRelease, weights: sparse.csr_array, name: str) -
     said = []
     for leaf in release.leaves:
         tests = [branch.condition() for attribute, branch in release.path(leaf) if attribute == name]
-        said.append(" and ".join(tests) or "anything")
+        said.append(" and ".join(tests) or ANYTHING)
     texts = sorted(set(said))
     position = {text: i for i, text in enumerate(texts)}
     of_leaf = sparse.csr_array(

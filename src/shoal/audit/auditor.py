@@ -79,7 +79,7 @@ def audit(
     counts_for = groups.n_bins > 1
     parts, failing, findings = _ask(requirement, sensitive, counted, counts_for)
     findings = _describe_groups(release, counted, failing) + findings + _compare_counts(release, counted)
-    exact = not counted.tree_spans.private
+    exact = counted.disjoint
     exposed, confidence = (None, None)
     if _target_is_private(release, counted):
         exposed, confidence = _attacker_knows(groups.by_value(counted.target))

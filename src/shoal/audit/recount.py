@@ -72,6 +72,7 @@ class Recount:
     public: frozenset[str]
     tree_spans: TreeSpans
     groups: Groups
+    disjoint: bool  # no two groups share a bin
     bins: Counts  # leaf × class, as the rows give them; a row for every node
 
 
@@ -81,11 +82,12 @@ def recount(release: TreeRelease, X: Any, y: Any, public: Collection[str] | None
     known = public_names(release, public)
     target = fit_target(release, table[release.target])
     tree_spans = TreeSpans(release, known)
-    groups = group_people(tree_spans.spans(table), target, target_is_public=release.target in known)
+    spans = tree_spans.spans(table)
+    groups = group_people(spans, target, target_is_public=release.target in known)
     ends = release.routing.apply(table)
     key = ends * target.n_codes + target.codes
     bins = np.bincount(key, minlength=len(release.nodes) * target.n_codes).reshape(-1, target.n_codes)
-    return Recount(table, target, known, tree_spans, groups, bins)
+    return Recount(table, target, known, tree_spans, groups, spans.disjoint, bins)
 
 
 def public_names(release: TreeRelease, public: Collection[str] | None) -> frozenset[str]:

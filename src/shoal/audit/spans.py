@@ -33,11 +33,14 @@ class Spans:
         For each span, how many leaves it holds.
     example
         For each span, one person who has it.
+    disjoint
+        Whether no leaf is in two spans that somebody has.
     """
 
     of_person: Ids
     n_leaves: Ids
     example: Ids
+    disjoint: bool
 
     def __len__(self) -> int:
         return len(self.n_leaves)
@@ -50,6 +53,7 @@ class TreeSpans:
         self.routing = release.routing
         self.public = tuple(name for name in self.routing.names if name in public)
         self._known = {self.routing.names.index(name): i for i, name in enumerate(self.public)}
+        self._reached: set[int] = set()  # leaves that are in some span of the people looked at last
 
     @property
     def private(self) -> tuple[str, ...]:
@@ -61,14 +65,15 @@ class TreeSpans:
         if not self.public:
             everybody = np.zeros(table.n_rows, dtype=np.int64)
             _, n_leaves = self._walk(0, everybody[:1], np.zeros((0, 1), dtype=np.int32), {})
-            return Spans(everybody, n_leaves, everybody[:1])
+            return Spans(everybody, n_leaves, everybody[:1], disjoint=True)
         encoded = self.routing.encode(table, self.public)
         self.routing.check_known(encoded, self.public)
         cells, cell_of_person = _distinct(encoded)
+        self._reached.clear()
         ids, n_leaves = self._walk(0, np.arange(cells.shape[1]), cells, {})
         of_person = ids[cell_of_person]
         _, example = np.unique(of_person, return_index=True)
-        return Spans(of_person, n_leaves, example)
+        return Spans(of_person, n_leaves, example, disjoint=int(n_leaves.sum()) == len(self._reached))
 
     def leaves_of(self, table: Table, person: int) -> list[int]:
         """The leaves in one person's span."""
@@ -98,6 +103,7 @@ class TreeSpans:
         """Number the parts of the cells' spans that lie below a node: (a number a cell, leaves a number)."""
         test = int(self.routing.tests[number])
         if test < 0:
+            self._reached.add(number)
             return np.zeros(len(cells), dtype=np.int64), np.ones(1, dtype=np.int64)
         if test not in self._known:
             ways = self._private_ways(number, test, allowed)

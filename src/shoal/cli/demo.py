@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -57,8 +60,17 @@ def demo(
     output.say_audit(verdict)
     output.say()
     output.say(f"wrote {', '.join(Path(path).name for path in output.written)} to {folder}")
-    output.say(f"What an attacker learns:  cd {folder} && shoal attack {TREE} {TABLE}")
-    output.say(f"A stronger promise:       cd {folder} && shoal tree -k 100 --max-leaves 20 -o tree100.json")
+    shoal = _program(folder)
+    output.say(f"What an attacker learns:  cd {folder} && {shoal} attack {TREE} {TABLE}")
+    output.say(f"A stronger promise:       cd {folder} && {shoal} tree -k 100 --max-leaves 20 -o tree100.json")
+
+
+def _program(folder: Path) -> str:
+    """How to call this program from a folder: by its name, or where it lies if no search path has it."""
+    called = Path(sys.argv[0])
+    if called.name == "shoal" and shutil.which("shoal") is None:
+        return os.path.relpath(called, folder)
+    return "shoal"
 
 
 def _check_ours(folder: Path, files: dict[str, str]) -> None:
