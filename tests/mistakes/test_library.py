@@ -116,7 +116,7 @@ def test_an_unseen_category(frame):
 def test_a_column_the_release_asks_for_is_gone(frame):
     tree = fit(frame[["zipcode", "risk"]], privacy=2)
     refused(DataError, r"asks for column\(s\) 'zipcode'", lambda: tree.predict(frame[["risk"]]))
-    refused(DataError, "has none of the columns 'zipcode'", lambda: tree.predict(frame[["age"]]))
+    refused(DataError, r"asks for column\(s\) 'zipcode'", lambda: tree.predict(frame[["age"]]))
     refused(DataError, "No column 'risk'", lambda: audit(tree, frame[["zipcode"]]))
 
 
@@ -130,7 +130,7 @@ def test_rare_values_of_an_undeclared_private_column(frame):
     frame.loc[0, "disease"] = CANARY + "-rare"
     refused(
         DataError,
-        r"Private column 'disease' has 1 value\(s\) that fewer than 5 people have",
+        r"Private column 'disease' has 1 value\(s\).* that fewer than 5 people have",
         lambda: fit(frame, public=["age", "zipcode"]),
     )
     declared = {"disease": sorted(set(frame["disease"]))}

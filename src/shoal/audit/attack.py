@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components, maximum_flow
 
-from shoal.audit.recount import Groups, fit_target, group_people, public_names
+from shoal.audit.recount import fit_target, group_people, public_names
 from shoal.audit.spans import TreeSpans
 from shoal.data.frames import Backend, from_columns
 from shoal.data.target import as_categorical
@@ -36,7 +37,7 @@ class Attack:
         For each group the probability of each value of the target: the most even one that agrees with the published
         counts and the sizes of all groups. Exact where groups share no leaf.
     certain
-        For each group whether the published counts leave only one value of the target.
+        For each group whether the published counts leave only one value of the target to its people.
     conditions
         For each private attribute that the tree asks for, and each group, what the tree says of it and how likely:
         pairs (condition, probability), likeliest first.
@@ -59,6 +60,9 @@ class Attack:
         """For each person the attacker's confidence in his best guess of the target."""
         answer: Shares = self.beliefs.max(axis=1)[self.group_of_person]
         return answer
+
+    def __repr__(self) -> str:
+        return f"<Attack: {len(self.group_of_person)} people in {len(self.group_sizes)} groups>"
 
     def __str__(self) -> str:
         n, sizes = len(self.group_of_person), self.group_sizes
@@ -100,7 +104,7 @@ class Attack:
         return from_columns(columns, backend)
 
     def to_json(self) -> dict[str, Any]:
-        """The attack in numbers, by group."""
+        """The attack in numbers."""
         return {
             "people": len(self.group_of_person),
             "groups": len(self.group_sizes),
@@ -138,19 +142,18 @@ def attack(release: Any, public_table: Any, *, public: Collection[str] | None = 
     if not isinstance(release, TreeRelease):
         raise DataError("not-a-release", f"attack needs a release or a fitted model; got {type(release).__name__}.")
     table = release.read(public_table)
-    known = public_names(release, public)
+    known = public_names(release, public, public_table)
     tree_spans = TreeSpans(release, known)
     spans = tree_spans.spans(table)
     target_is_public = release.target in known
     if target_is_public:
         target = fit_target(release, as_categorical(table[release.target]))
-        groups = group_people(spans, target, target_is_public=True)
+        groups = group_people(spans, target.codes, len(release.classes), target_is_public=True)
         class_of_group = target.codes[groups.example]
     else:
-        people = np.bincount(spans.of_person, minlength=len(spans))
-        groups = Groups(spans.of_person, people, spans.n_leaves * len(release.classes), spans.example)
+        groups = group_people(spans, None, len(release.classes), target_is_public=False)
         class_of_group = np.full(len(groups), -1)
-    leaves = [tree_spans.leaves_of(table, int(person)) for person in groups.example]
+    leaves = [tree_spans.leaves_of(int(person)) for person in groups.example]
     weights = _link(release, groups.people, leaves, class_of_group)
     beliefs, certain = _about_target(release, weights, class_of_group)
     return Attack(
@@ -169,34 +172,74 @@ def attack(release: Any, public_table: Any, *, public: Collection[str] | None = 
 def _link(
     release: TreeRelease, sizes: NDArray[np.int64], leaves: list[list[int]], class_of_group: NDArray[Any]
 ) -> sparse.csr_array:
-    """How likely each group's people are in each leaf (groups × nodes, rows sum to 1).
+    """How likely each group's people are in each leaf (groups × nodes, rows sum to 1; 0 only where it cannot be).
 
-    Fits group sizes and published counts to each other in turn (iterative proportional fitting), from all leaves of a
-    span equally likely. Where the target is public, only the people of the group's own class are fitted to it.
+    Fits group sizes and published counts to each other in turn (iterative proportional fitting), from all leaves that
+    the counts leave possible equally likely. Where the target is public, each group is fitted to the people of its own
+    class only.
     """
     rows = np.repeat(np.arange(len(leaves)), [len(each) for each in leaves])
     columns = np.concatenate([np.array(each) for each in leaves])
     whole = release.counts.sum(axis=1)
     own = np.where(class_of_group[rows] >= 0, release.counts[columns, class_of_group[rows]], whole[columns])
-    # one column a bin that is fitted: the leaf, or the leaf and the class
-    bins = columns + (class_of_group[rows] + 1) * len(release.nodes)
-    _, first, which = np.unique(bins, return_index=True, return_inverse=True)
-    which = which.reshape(-1)
-    wanted = own[first].astype(np.float64)
-    weight = np.ones(len(rows))
-    for _ in range(ROUNDS):
-        before = weight
-        sums = np.bincount(which, weight)
-        weight = weight * np.divide(wanted, sums, out=np.zeros_like(wanted), where=sums > 0)[which]
-        sums = np.bincount(rows, weight, minlength=len(leaves))
-        weight = weight * np.divide(sizes, sums, out=np.zeros(len(leaves)), where=sums > 0)[rows]
-        if np.abs(weight - before).max() <= CLOSE * max(1.0, float(sizes.max())):
-            break
+    # one bin is a leaf, or a leaf and a class
+    _, first, bins = np.unique(
+        columns + (class_of_group[rows] + 1) * len(release.nodes), return_index=True, return_inverse=True
+    )
+    counts = own[first]
+    possible = possible_pairs(rows, bins.reshape(-1), sizes, counts)
+    weight = _fit(rows, bins.reshape(-1), sizes, counts, possible.astype(np.float64))
     sums = np.bincount(rows, weight, minlength=len(leaves))
     # people whom no published count leaves room for (another table than the one learned from): all leaves equally
     n_leaves = np.bincount(rows)
     share = np.where(sums[rows] > 0, weight / np.where(sums > 0, sums, 1.0)[rows], 1.0 / n_leaves[rows])
     return sparse.csr_array((share, (rows, columns)), shape=(len(leaves), len(release.nodes)))
+
+
+def _fit(
+    rows: NDArray[Any], bins: NDArray[Any], sizes: NDArray[np.int64], counts: NDArray[np.int64], weight: Shares
+) -> Shares:
+    for _ in range(ROUNDS):
+        before = weight
+        sums = np.bincount(bins, weight, minlength=len(counts))
+        weight = weight * np.divide(counts, sums, out=np.zeros(len(counts)), where=sums > 0)[bins]
+        sums = np.bincount(rows, weight, minlength=len(sizes))
+        weight = weight * np.divide(sizes, sums, out=np.zeros(len(sizes)), where=sums > 0)[rows]
+        if np.abs(weight - before).max() <= CLOSE * max(1.0, float(sizes.max())):
+            break
+    return weight
+
+
+def possible_pairs(
+    groups: NDArray[Any], bins: NDArray[Any], sizes: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Of pairs of a group and a bin of its span: in which can somebody be, given all sizes and counts?
+
+    A way to place everybody is a flow from groups to bins. A pair without flow can have some in another placing exactly
+    if it lies on a cycle of what the flow leaves room for, so one maximum flow and its strong components decide all
+    pairs. Where no placing agrees with the counts (other people than the release's), every pair of a bin with people
+    stays possible.
+    """
+    n, m = len(sizes), len(counts)
+    source, sink = n + m, n + m + 1
+    starts = np.concatenate([np.full(n, source), groups, n + np.arange(m)])
+    ends = np.concatenate([np.arange(n), n + bins, np.full(m, sink)])
+    room = np.concatenate([sizes, np.minimum(sizes[groups], counts[bins]), counts])
+    populated: NDArray[np.bool_] = counts[bins] > 0
+    if int(sizes.sum()) != int(counts.sum()) or room.sum() >= 2**31:
+        return populated
+    graph = sparse.csr_array((room.astype(np.int32), (starts, ends)), shape=(n + m + 2, n + m + 2))
+    found = maximum_flow(graph, source, sink)
+    if found.flow_value != int(sizes.sum()):
+        return populated
+    flow = np.asarray(found.flow[groups, n + bins]).reshape(-1)
+    # residual arcs between groups and bins: any pair may take more, and one with flow may give some back
+    back = flow > 0
+    arcs = (np.concatenate([groups, (n + bins)[back]]), np.concatenate([n + bins, groups[back]]))
+    residual = sparse.csr_array((np.ones(len(arcs[0]), dtype=np.int8), arcs), shape=(n + m, n + m))
+    _, part = connected_components(residual, connection="strong")
+    together: NDArray[np.bool_] = part[groups] == part[n + bins]
+    return back | together
 
 
 def _about_target(

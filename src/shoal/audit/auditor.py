@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.recount import Recount, recount
+from shoal.audit.recount import Groups, Recount, recount, sensitive_column
 from shoal.audit.result import Audit, Finding, Part
 from shoal.data.table import Column
 from shoal.errors import DataError, RequirementError
 from shoal.privacy import And, Requirement, as_requirement, claims, needs_values, parts_of
-from shoal.release import TreeRelease
+from shoal.release import TableRelease, TreeRelease
 
 SHOWN = 5  # failing groups described in words; the counts cover all of them
 
 
 def audit(
     release: Any,
-    X: Any,
+    X: Any = None,
     y: Any = None,
     *,
     public: Collection[str] | None = None,
@@ -35,7 +35,8 @@ def audit(
         A release, or a fitted model that carries one (`release_`).
     X
         The rows: a data frame, an Arrow table, a NumPy array or a `Table`. Columns the release does not name are
-        left alone.
+        left alone. A released table needs none: it is recounted from what it publishes, and held against the rows
+        where they are given.
     y
         The target's values, the name of its column in `X`, or None when `X` has a column of the target's name.
     public
@@ -70,6 +71,10 @@ def audit(
     False
     """
     release = getattr(release, "release_", release)
+    if isinstance(release, TableRelease):
+        from shoal.audit.tables import audit_table
+
+        return audit_table(release, X, y, public=public, privacy=privacy)
     if not isinstance(release, TreeRelease):
         raise DataError("not-a-release", f"audit needs a release or a fitted model; got {type(release).__name__}.")
     requirement = release.requirement if privacy is None else as_requirement(privacy)
@@ -77,13 +82,13 @@ def audit(
     sensitive = _sensitive_columns(release, counted, requirement)
     groups = counted.groups
     counts_for = groups.n_bins > 1
-    parts, failing, findings = _ask(requirement, sensitive, counted, counts_for)
-    findings = _describe_groups(release, counted, failing) + findings + _compare_counts(release, counted)
+    parts, failing, findings = _ask(requirement, sensitive, groups, counts_for)
+    findings = _describe_groups(release, counted, failing) + findings + _compare_rows(release, counted)
     exact = counted.disjoint
     exposed, confidence = (None, None)
     if _target_is_private(release, counted):
         exposed, confidence = _attacker_knows(groups.by_value(counted.target))
-        findings += _exposure_finding(release, exposed, len(counted.target), exact)
+        findings += _exposure_finding(release.target, exposed, len(counted.target), exact)
     sizes = groups.people[counts_for]
     return Audit(
         holds=not any(finding.severity == "breach" for finding in findings),
@@ -98,7 +103,7 @@ def audit(
         exact=exact,
         findings=tuple(sorted(findings, key=lambda finding: finding.severity != "breach")),
         claims=tuple(claims(requirement)),
-        public=tuple(attribute.name for attribute in release.attributes if attribute.name in counted.public),
+        public=tuple(sorted(counted.public)) if public is not None else release.public,
         sha256=release.sha256,
     )
 
@@ -112,7 +117,8 @@ def _sensitive_columns(release: TreeRelease, counted: Recount, requirement: Requ
     if not any(needs_values(part) for part in parts_of(requirement)):
         return [None]
     columns: list[Column | None] = [counted.target] if _target_is_private(release, counted) else []
-    columns += [counted.table[name] for name in release.sensitive if name not in counted.public]
+    names = [name for name in release.sensitive if name not in counted.public]
+    columns += [sensitive_column(release, counted.table[name]) for name in names]
     if not columns:
         raise RequirementError(
             "nothing-sensitive",
@@ -122,10 +128,9 @@ def _sensitive_columns(release: TreeRelease, counted: Recount, requirement: Requ
 
 
 def _ask(
-    requirement: Requirement, sensitive: list[Column | None], counted: Recount, counts_for: NDArray[np.bool_]
+    requirement: Requirement, sensitive: list[Column | None], groups: Groups, counts_for: NDArray[np.bool_]
 ) -> tuple[tuple[Part, ...], NDArray[np.bool_], list[Finding]]:
     """Ask every part of the requirement about every sensitive column, in every group that counts."""
-    groups = counted.groups
     parts: list[Part] = []
     findings: list[Finding] = []
     failing = np.zeros(len(groups), dtype=bool)
@@ -156,7 +161,7 @@ def _describe_groups(release: TreeRelease, counted: Recount, failing: NDArray[np
     numbers = numbers[np.argsort(counted.groups.people[numbers], kind="stable")][:SHOWN]
     findings = []
     for number in numbers:
-        leaves = counted.tree_spans.leaves_of(counted.table, int(counted.groups.example[number]))
+        leaves = counted.tree_spans.leaves_of(int(counted.groups.example[number]))
         guilty = _public_tests_above(release, counted, leaves)
         people = int(counted.groups.people[number])
         findings.append(
@@ -196,6 +201,21 @@ def _public_tests_above(release: TreeRelease, counted: Recount, leaves: list[int
     return tuple(sorted(guilty))
 
 
+def _compare_rows(release: TreeRelease, counted: Recount) -> list[Finding]:
+    """Rows that the release's domain denies, and counts that are not those of the rows."""
+    denied = [
+        Finding(
+            "outside-domain",
+            "breach",
+            f"{n:,} row(s) have a value of {name!r} that the release declares impossible, so its spans are not to be "
+            "trusted. Declare the domain as it is.",
+            n,
+        )
+        for name, n in counted.outside.items()
+    ]
+    return denied + _compare_counts(release, counted)
+
+
 def _compare_counts(release: TreeRelease, counted: Recount) -> list[Finding]:
     leaves = np.array(release.leaves)
     wrong = leaves[(release.counts[leaves] != counted.bins[leaves]).any(axis=1)]
@@ -219,7 +239,7 @@ def _attacker_knows(by_class: NDArray[np.int64]) -> tuple[int, float]:
     return int(people[top == people].sum()), float((top / people).max())
 
 
-def _exposure_finding(release: TreeRelease, exposed: int, people: int, exact: bool) -> list[Finding]:
+def _exposure_finding(target: str, exposed: int, people: int, exact: bool) -> list[Finding]:
     if not exposed:
         return []
     bound = "" if exact else "up to "
@@ -227,7 +247,7 @@ def _exposure_finding(release: TreeRelease, exposed: int, people: int, exact: bo
         Finding(
             "target-certain",
             "warning",
-            f"{bound}{exposed:,} of {people:,} people are in a group that is all of one {release.target!r}: their "
+            f"{bound}{exposed:,} of {people:,} people are in a group that is all of one {target!r}: their "
             "value is certain, and group sizes do not stop that. A requirement such as Confidence(0.95) would.",
             exposed,
         )

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.spans import Spans, TreeSpans
-from shoal.data.table import Column, Table
+from shoal.data.domain import check_sensitive, clip, declare_values
+from shoal.data.table import Codes, Column, Table
 from shoal.data.target import with_target
 from shoal.errors import DataError, RoleError, closest
 from shoal.release import TreeRelease
@@ -49,7 +50,7 @@ class Groups:
         return np.bincount(key, minlength=len(self) * column.n_codes).reshape(len(self), column.n_codes)
 
 
-def group_people(spans: Spans, target: Column, *, target_is_public: bool) -> Groups:
+def group_people(spans: Spans, classes: Codes | None, n_classes: int, *, target_is_public: bool) -> Groups:
     """Turn spans of leaves into groups over bins.
 
     A bin is a leaf and a value of the target. Where the target is private it can be any of its values; where it is
@@ -57,10 +58,11 @@ def group_people(spans: Spans, target: Column, *, target_is_public: bool) -> Gro
     """
     if not target_is_public:
         people = np.bincount(spans.of_person, minlength=len(spans))
-        return Groups(spans.of_person, people, spans.n_leaves * target.n_codes, spans.example)
-    key = spans.of_person * target.n_codes + target.codes
+        return Groups(spans.of_person, people, spans.n_leaves * n_classes, spans.example)
+    assert classes is not None, "a public target is known"
+    key = spans.of_person * n_classes + classes
     present, example, of_person, people = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    return Groups(of_person.reshape(-1), people, spans.n_leaves[present // target.n_codes], example)
+    return Groups(of_person.reshape(-1), people, spans.n_leaves[present // n_classes], example)
 
 
 @dataclass(frozen=True)
@@ -74,32 +76,63 @@ class Recount:
     groups: Groups
     disjoint: bool  # no two groups share a bin
     bins: Counts  # leaf × class, as the rows give them; a row for every node
+    outside: dict[str, int]  # rows whose value the release declares impossible, or has no branch for, by column
 
 
 def recount(release: TreeRelease, X: Any, y: Any, public: Collection[str] | None) -> Recount:
     """Group the people of `X` by what an attacker who knows `public` can tell."""
-    table = with_target(release.read(X), y, release.target)
-    known = public_names(release, public)
+    table = with_target(release.read(X, target=y if isinstance(y, str) else None), y, release.target)
+    known = public_names(release, public, X)
     target = fit_target(release, table[release.target])
     tree_spans = TreeSpans(release, known)
     spans = tree_spans.spans(table)
-    groups = group_people(spans, target, target_is_public=release.target in known)
+    groups = group_people(spans, target.codes, target.n_codes, target_is_public=release.target in known)
     ends = release.routing.apply(table)
+    outside = _rows_outside(release, table, ends)
     key = ends * target.n_codes + target.codes
     bins = np.bincount(key, minlength=len(release.nodes) * target.n_codes).reshape(-1, target.n_codes)
-    return Recount(table, target, known, tree_spans, groups, spans.disjoint, bins)
+    return Recount(table, target, known, tree_spans, groups, spans.disjoint, bins, outside)
 
 
-def public_names(release: TreeRelease, public: Collection[str] | None) -> frozenset[str]:
+def _rows_outside(release: TreeRelease, table: Table, ends: Counts) -> dict[str, int]:
+    """Rows that contradict the declared domain: spans are taken over it, so it must hold for the people in it."""
+    routing = release.routing
+    outside: dict[str, int] = {}
+    for atoms, encoded in zip(routing.atoms, routing.encode(table, routing.names), strict=True):
+        n = int((~atoms.possible[encoded]).sum())
+        if n:
+            outside[atoms.attribute.name] = n
+    stuck = routing.tests[ends]
+    for test in np.unique(stuck[stuck >= 0]):
+        name = routing.names[test]
+        outside[name] = outside.get(name, 0) + int((stuck == test).sum())
+    return outside
+
+
+def sensitive_column(release: TreeRelease, column: Column) -> Column:
+    """A sensitive column in the release's own terms, whatever dictionary the rows came with."""
+    attribute = release.attribute(column.name)
+    if column.kind == "numeric":
+        assert attribute.bounds is not None
+        column = clip(column, *attribute.bounds).compact()
+    else:
+        column = declare_values(column, attribute.values)
+    check_sensitive(column)
+    return column
+
+
+def public_names(release: TreeRelease, public: Collection[str] | None, X: Any = None) -> frozenset[str]:
     """What the attacker knows: as the release says, or as the auditor says instead."""
     if public is None:
-        return frozenset(attribute.name for attribute in release.attributes if attribute.role == "public")
+        return frozenset(release.public)
     if isinstance(public, str):
         raise RoleError("roles", f"public must be a list of column names; got one string. Try [{public!r}].")
-    names = [attribute.name for attribute in release.attributes]
+    names = [*(attribute.name for attribute in release.attributes), *release.unused]
+    others = list(map(str, getattr(X, "names", getattr(X, "columns", ()))))  # columns the release says nothing of
     for name in public:
-        if name not in names:
-            raise RoleError("roles", f"The release has no attribute {name!r} to be public.{closest(name, names)}")
+        if name not in names and name not in others:
+            near = closest(name, [*names, *others])
+            raise RoleError("roles", f"The release has no attribute {name!r} to be public.{near}")
     return frozenset(public)
 
 

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_NAMES = 12  # public columns named in the text
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -115,6 +117,10 @@ class Audit:
             lines.append(
                 f"  target known for certain: {known}; highest confidence {bound}{self.highest_confidence:.1%}"
             )
+        shown = ", ".join(self.public[:MOST_NAMES]) + (
+            f" and {len(self.public) - MOST_NAMES} more" if len(self.public) > MOST_NAMES else ""
+        )
+        lines.append(f"  an attacker knows: {shown or 'no column'}")
         lines += [f"  {finding.severity}: {finding.message}" for finding in self.findings]
         return "\n".join(lines)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.table import Table
+from shoal.errors import DataError
 from shoal.release import TreeRelease
 
 Ids = NDArray[np.int64]
@@ -53,6 +54,8 @@ class TreeSpans:
         self.routing = release.routing
         self.public = tuple(name for name in self.routing.names if name in public)
         self._known = {self.routing.names.index(name): i for i, name in enumerate(self.public)}
+        self._cells = np.zeros((0, 0), dtype=np.int32)
+        self._cell_of_person = np.zeros(0, dtype=np.int64)
         self._reached: set[int] = set()  # leaves that are in some span of the people looked at last
 
     @property
@@ -68,17 +71,16 @@ class TreeSpans:
             return Spans(everybody, n_leaves, everybody[:1], disjoint=True)
         encoded = self.routing.encode(table, self.public)
         self.routing.check_known(encoded, self.public)
-        cells, cell_of_person = _distinct(encoded)
+        self._cells, self._cell_of_person = _distinct(encoded)
         self._reached.clear()
-        ids, n_leaves = self._walk(0, np.arange(cells.shape[1]), cells, {})
-        of_person = ids[cell_of_person]
+        ids, n_leaves = self._walk(0, np.arange(self._cells.shape[1]), self._cells, {})
+        of_person = ids[self._cell_of_person]
         _, example = np.unique(of_person, return_index=True)
         return Spans(of_person, n_leaves, example, disjoint=int(n_leaves.sum()) == len(self._reached))
 
-    def leaves_of(self, table: Table, person: int) -> list[int]:
-        """The leaves in one person's span."""
-        one = table.take(np.array([person]))
-        cell = self.routing.encode(one, self.public)[:, 0] if self.public else np.zeros(0, dtype=np.int32)
+    def leaves_of(self, person: int) -> list[int]:
+        """The leaves in the span of one of the people looked at last."""
+        cell = self._cells[:, self._cell_of_person[person]] if self.public else np.zeros(0, dtype=np.int32)
         leaves: list[int] = []
         stack: list[tuple[int, Allowed]] = [(0, {})]
         while stack:
@@ -97,7 +99,16 @@ class TreeSpans:
         children = self.routing.children(number)
         here = allowed.get(test)
         here = self.routing.atoms[test].possible if here is None else here
+        self._check_branches(children[here], test)
         return [(int(child), {**allowed, test: here & (children == child)}) for child in np.unique(children[here])]
+
+    def _check_branches(self, children: Ids, test: int) -> None:
+        if (children < 0).any():
+            raise DataError(
+                "no-branch",
+                f"The release has no branch for some values of {self.routing.names[test]!r}: it is not a function of "
+                "its declared domain, so it has no spans.",
+            )
 
     def _walk(self, number: int, cells: Ids, encoded: NDArray[np.int32], allowed: Allowed) -> tuple[Ids, Ids]:
         """Number the parts of the cells' spans that lie below a node: (a number a cell, leaves a number)."""
@@ -113,6 +124,7 @@ class TreeSpans:
                 ids, n_leaves = _both(ids, n_leaves, *more)
             return ids, n_leaves
         child_of_cell = self.routing.children(number)[encoded[self._known[test], cells]]
+        self._check_branches(child_of_cell, test)
         order = np.argsort(child_of_cell, kind="stable")
         children, starts = np.unique(child_of_cell[order], return_index=True)
         ids = np.empty(len(cells), dtype=np.int64)

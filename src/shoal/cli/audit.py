@@ -46,7 +46,6 @@ def audit(project: Project, release: Release, data: Data = None, report: Report 
         if public is not None and "public" not in project.options:
             output.note(f"{project.file} gives some columns another role than the release does; audited as it says.")
         output.say_audit(verdict)
-        output.say(f"  an attacker knows: {', '.join(verdict.public) or 'nothing'}")
         for path in output.written:
             output.say(f"wrote {path}")
     if not verdict.holds:

@@ -2,8 +2,9 @@
 """The domain of each column: what an attacker is assumed to know before he sees a model.
 
 A release states its domain, so the domain must be declared or safe. A public column's values are known to the attacker
-anyway. Of a private column, an undeclared number range is cut back to round bounds with enough people at or beyond
-each, and an undeclared category that too few people have is refused.
+anyway, and the classes of the target are what a classifier is about. Of any other private column, an undeclared number
+range is cut back to round bounds with enough people at or beyond each, and an undeclared category that too few people
+have is refused.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from shoal.data.discretize import safe_bounds
+from shoal.data.encode import number_text
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.roles import Roles
 from shoal.data.table import Column, Table, smallest_dtype
@@ -58,7 +60,7 @@ def declare_domain(
 
 def _categorical(column: Column, declared: Sequence[Any] | None, people: int) -> Column:
     if declared is None:
-        counts = column.counts()[: len(column.values)]
+        counts = column.counts()
         rare = int(((counts > 0) & (counts < people)).sum())
         if rare:
             raise DataError(
@@ -69,7 +71,11 @@ def _categorical(column: Column, declared: Sequence[Any] | None, people: int) ->
         return column
     if isinstance(declared, str):
         raise DataError("domain", f"domain of {column.name!r} must be a list of values; got one string.")
-    values = tuple(map(_text, declared))
+    return declare_values(column, tuple(_text(value, column.name) for value in declared))
+
+
+def declare_values(column: Column, values: tuple[str, ...]) -> Column:
+    """A categorical column over a declared list of values, in their order; others in it are refused by their number."""
     if len(set(values)) < len(values) or not values:
         raise DataError("domain", f"domain of {column.name!r} must list every value once, and at least one.")
     position = {value: code for code, value in enumerate(values)}
@@ -84,6 +90,17 @@ def _categorical(column: Column, declared: Sequence[Any] | None, people: int) ->
             "list. Add them to the domain (or hierarchy), or list them as missing.",
         )
     return replace(column, codes=codes.astype(smallest_dtype(len(values) + 1)), values=values)
+
+
+def check_sensitive(column: Column) -> None:
+    """Refuse a sensitive column with missing values: whether nothing is a value of its own is not ours to guess."""
+    n = int((column.codes == len(column.values)).sum())
+    if n:
+        raise DataError(
+            "sensitive-missing",
+            f"Sensitive column {column.name!r} is missing in {n} row(s), and a requirement about its values cannot say "
+            "what those hide. Fill them in, or leave these rows out.",
+        )
 
 
 def _numeric(column: Column, declared: Sequence[Any] | None, people: int) -> Column:
@@ -113,7 +130,7 @@ def _numeric(column: Column, declared: Sequence[Any] | None, people: int) -> Col
         return replace(column, bounds=(float(numbers[0]), float(numbers[-1])))
     low, high = safe_bounds(numbers, column.counts()[: len(numbers)], people)
     if column.integer:  # still at or beyond the people counted, and a number the column could hold
-        low, high = math.floor(low), math.ceil(high)
+        low, high = math.floor(low), math.floor(low) if low == high else math.ceil(high)
     return clip(column, float(low), float(max(low, high)))
 
 
@@ -124,7 +141,7 @@ def clip(column: Column, low: float, high: float) -> Column:
     return replace(column, codes=code_of[column.codes], values=values, bounds=(low, high))
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+def _text(value: Any, column: str) -> str:
+    if value is None:
+        raise DataError("domain", f"domain of {column!r} lists None; a missing value needs no declaring.")
+    return number_text(value) if isinstance(value, (float, np.floating)) else str(value)

@@ -6,6 +6,7 @@ pandas and Polars are never imported here: narwhals speaks to whichever the call
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -64,11 +65,9 @@ def to_table(
         return data
     columns = _columns(data, names)
     if only is not None:
-        columns = [(name, values) for name, values in columns if name in only]
+        # the first column stays if no other does, to know how many rows there are
+        columns = [(name, values) for name, values in columns if name in only] or columns[:1]
         kinds = {name: kind for name, kind in (kinds or {}).items() if name in dict(columns)}
-        if not columns:
-            wanted = ", ".join(map(repr, list(only)[:5])) + (" …" if len(only) > 5 else "")
-            raise DataError("no-column", f"The table has none of the columns {wanted}.")
     found = [name for name, _ in columns]
     if not columns:
         raise DataError("empty-table", "The table has no columns.")
@@ -98,7 +97,7 @@ def check_kinds(kinds: Mapping[str, Kind] | None, names: Collection[str]) -> Map
 
 def refuse_twice(names: Sequence[str], where: str = "") -> None:
     """Refuse a column name that is there more than once."""
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, n in Counter(names).items() if n > 1)
     if twice:
         raise DataError(
             "column-twice",
@@ -131,7 +130,7 @@ def _columns(data: Any, names: Sequence[str] | None) -> list[tuple[str, Any]]:
         data = np.asarray(data)
     array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
     if array.ndim != 2:
-        raise _not_2d(array.ndim)
+        raise not_2d(array.ndim)
     return _named([array[:, j] for j in range(array.shape[1])], names, len(array))
 
 
@@ -144,7 +143,7 @@ def _frame(data: Any) -> list[tuple[str, Any]] | None:
         return [(str(name), None) for name in data.columns]
     except TypeError:
         if _is_series(data):
-            raise _not_2d(1) from None
+            raise not_2d(1) from None
         if hasattr(data, "__arrow_c_stream__"):
             table = pa.table(data)
             return _without_index(zip(table.schema.names, table.columns, strict=True))
@@ -167,7 +166,8 @@ def _is_series(data: Any) -> bool:
     return True
 
 
-def _not_2d(ndim: int) -> DataError:
+def not_2d(ndim: int) -> DataError:
+    """The refusal of anything that is not rows and columns."""
     return DataError(
         "not-2d",
         f"Expected 2D data, rows and columns; got {ndim}D. Reshape your data: "
@@ -179,7 +179,7 @@ def _transposed(rows: Sequence[Any]) -> list[Any]:
     if not rows:
         raise DataError("empty-table", "The table has no rows: 0 sample(s) while a minimum of 1 is required.")
     if any(issubclass(t, str | bytes | Mapping) or not hasattr(t, "__len__") for t in set(map(type, rows))):
-        raise _not_2d(1)
+        raise not_2d(1)
     if len(set(map(len, rows))) > 1:
         raise DataError("ragged-table", "The rows have different lengths.")
     return list(zip(*rows, strict=True))

@@ -115,4 +115,7 @@ def _names(names: Iterable[str] | None, role: str) -> tuple[str, ...]:
         return ()
     if isinstance(names, str):
         raise RoleError("roles", f"Roles: {role} must be a list of column names; got one string. Try [{names!r}].")
-    return tuple(names)
+    names = tuple(names)
+    if not all(isinstance(name, str) for name in names):
+        raise RoleError("roles", f"Roles: {role} must be a list of column names, and a name is a text.")
+    return names

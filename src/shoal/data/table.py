@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -126,7 +127,7 @@ class Table(Mapping[str, Column]):
         if len(lengths) > 1:
             raise DataError("ragged-table", f"The columns have different lengths: {sorted(lengths)}.")
         names = [column.name for column in columns]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, n in Counter(names).items() if n > 1)
         if twice:
             raise DataError(
                 "column-twice", f"Column name(s) given more than once: {', '.join(map(repr, twice))}. Rename them."

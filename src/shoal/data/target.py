@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
-import pyarrow as pa
 
-from shoal.data.encode import encode
+from shoal.data.encode import number_text
+from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
 from shoal.errors import DataError
 
@@ -21,37 +20,25 @@ def with_target(table: Table, y: Any, name: str) -> Table:
     `y` is None or a column's name (the target is in the table), or the values themselves.
     """
     if y is None or isinstance(y, str):
-        return table.with_column(as_categorical(table[name if y is None else y]))
+        column = as_categorical(table[name if y is None else y])
+        others = [other for other in table.values() if other.name != column.name]
+        return Table([*others, replace(column, name=name)])
     target = target_column(y, name)
     if len(target) != table.n_rows:
         raise DataError(
-            "target-length",
-            f"X has {table.n_rows} row(s) but y has {len(target)}. Give one value of y a row.",
+            "target-length", f"X has {table.n_rows} row(s) but y has {len(target)}. Give one value of y a row."
         )
     return table.with_column(target)
 
 
 def target_column(y: Any, name: str) -> Column:
     """The values of a target as a categorical column."""
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        array = series.to_arrow()
-    elif isinstance(y, (pa.Array, pa.ChunkedArray)):
-        array = y
-    else:
-        values = np.asarray(y)
-        if values.ndim == 2 and values.shape[1] == 1:
-            values = values[:, 0]
-        if values.ndim != 1:
-            raise DataError("target-shape", f"y must be one column; got an array of shape {values.shape}.")
-        if values.dtype.kind == "O":
-            values = np.array([None if v is None or v != v else v for v in values.tolist()], dtype=object)
-            array = pa.array(
-                values.tolist() if _of_one_type(values) else [None if v is None else str(v) for v in values]
-            )
-        else:
-            array = pa.array(values.tolist() if values.dtype.kind in "US" else values)
-    return _in_own_order(encode(name, array, kind="categorical"))
+    if not hasattr(y, "to_numpy"):  # anything but a series of a data frame library
+        y = np.asarray(y)
+        y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+        if y.ndim != 1:
+            raise DataError("target-shape", f"y must be one column; got an array of shape {y.shape}.")
+    return as_categorical(to_table({name: y}, kinds={name: "categorical"})[name])
 
 
 def _in_own_order(column: Column) -> Column:
@@ -70,19 +57,10 @@ def name_of(y: Any) -> str:
 
 
 def as_categorical(column: Column) -> Column:
-    """A numeric column read as categories, one a number."""
+    """A column read as categories: a numeric one by its numbers, any other without what no row has."""
     if column.kind == "categorical":
-        return column
-    names = tuple(str(int(v)) if float(v).is_integer() else str(float(v)) for v in column.numbers)
-    return replace(
-        column,
-        kind="categorical",
-        values=names,
-        integer=False,
-        bounds=None,
-        labels="integer" if column.integer else "number",
-    )
-
-
-def _of_one_type(values: np.ndarray[Any, np.dtype[Any]]) -> bool:
-    return len({type(value) for value in values.tolist() if value is not None}) <= 1
+        # a missing that no row has any more would be refused in a target
+        return _in_own_order(column.compact() if column.missing else column)
+    names = tuple(map(number_text, column.numbers))
+    labels: Literal["integer", "number"] = "integer" if column.integer else "number"
+    return replace(column, kind="categorical", values=names, integer=False, bounds=None, labels=labels)

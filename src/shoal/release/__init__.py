@@ -7,22 +7,32 @@ its file: plain, versioned JSON that loads without any miner. This folder may im
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from shoal.errors import ReleaseError
 from shoal.release.domain import Attribute, Interval
 from shoal.release.files import read_json
 from shoal.release.node import Branch, Node
 from shoal.release.parse import parse_tree
-from shoal.release.tree import TreeRelease, Verdict
+from shoal.release.parse_table import parse_table
+from shoal.release.table import TableRelease
+from shoal.release.tree import TreeRelease
+from shoal.release.verdict import Verdict
 
-__all__ = ["Attribute", "Branch", "Interval", "Node", "TreeRelease", "Verdict", "load"]
+__all__ = ["Attribute", "Branch", "Interval", "Node", "TableRelease", "TreeRelease", "Verdict", "load"]
 
-_KINDS = {"tree": parse_tree}
+_KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
+    "tree": lambda body, folder: parse_tree(body),
+    "table": parse_table,  # its rows are in a file beside it
+}
 
 
-def load(path: str | Path) -> TreeRelease:
+def load(path: str | Path) -> Any:
     """Read a release from its file; a broken or hostile one is refused with one sentence.
+
+    A `TreeRelease` or a `TableRelease`, as the file says.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):
@@ -36,6 +46,6 @@ def load(path: str | Path) -> TreeRelease:
             "other-kind", f"{str(path)!r} is a release of a kind this version does not know; known: {sorted(_KINDS)}."
         )
     try:
-        return _KINDS[kind](body)
+        return _KINDS[kind](body, Path(path).parent)
     except ReleaseError as error:
         raise ReleaseError(error.code, f"{str(path)!r}: {error}") from None

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.table import Column, Kind
 from shoal.errors import DataError
+
+if TYPE_CHECKING:
+    from shoal.release.node import Branch
 
 MISSING = "(missing)"
 
@@ -133,8 +136,19 @@ class Atoms:
         last = self.n_known if interval.at_most is None else self._below[interval.at_most]
         return slice(first, last)
 
+    def of_branch(self, branch: Branch) -> NDArray[np.int64]:
+        """The atoms that take a branch; one that is in two of its intervals comes twice."""
+        parts = [self.of_values(branch.values)]
+        parts += [np.arange(self.n)[self.of_interval(interval)] for interval in branch.intervals]
+        if branch.missing:
+            parts.append(np.array([self.n - 1]))
+        return np.concatenate(parts)
+
     def encode(self, column: Column) -> NDArray[np.int32]:
-        """The atom of every row; −1 where the value is not in the domain."""
+        """The atom of every row; −1 where a category is not in the domain, or missing is not.
+
+        A number outside the bounds has an atom all the same: `possible` tells whether it should be there.
+        """
         if column.kind != self.attribute.type:
             raise DataError(
                 "column-kind",

@@ -14,6 +14,8 @@ from shoal.errors import ReleaseError
 
 FORMAT = "shoal-release/1"
 MAX_BYTES = 256 * 1024 * 1024
+UMASK = os.umask(0o077)  # reading it means setting it: do so once, before there are other threads
+os.umask(UMASK)
 
 
 def write_atomically(path: str | Path, text: str) -> None:
@@ -29,9 +31,7 @@ def write_atomically(path: str | Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes the file private; give it the rights an ordinary new file would have
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(beside, 0o666 & ~mask)
+        os.chmod(beside, 0o666 & ~UMASK)
         os.replace(beside, path)
     except BaseException as error:
         with contextlib.suppress(OSError):

@@ -17,7 +17,8 @@ from shoal.privacy import requirement_from_claims
 from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release.domain import Attribute, Interval
 from shoal.release.node import Branch, Node
-from shoal.release.tree import TreeRelease, Verdict, renumber
+from shoal.release.tree import TreeRelease, renumber
+from shoal.release.verdict import Verdict
 
 MAX_NODES = 1_000_000
 MAX_ATTRIBUTES = 10_000
@@ -29,7 +30,7 @@ LABELS = {"string": str, "integer": int, "number": float, "boolean": {"True": Tr
 
 def parse_tree(body: dict[str, Any]) -> TreeRelease:
     """Build the release that a JSON body describes, or say what is wrong and where."""
-    _keys(body, "release", {"format", "kind", "target", "attributes", "claims", "nodes"}, {"sensitive", "audit"})
+    _keys(body, "release", {"format", "kind", "target", "attributes", "claims", "nodes"}, {"sensitive", "unused", "audit"})
     attributes = tuple(
         _attribute(entry, f"attributes[{i}]")
         for i, entry in enumerate(_list(body["attributes"], "attributes", MAX_ATTRIBUTES))
@@ -50,11 +51,11 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
     )
     _check_shape(nodes)
     nodes = renumber(nodes)
-    release = TreeRelease(target.name, attributes, claims, nodes, sensitive, _verdict(body.get("audit")))
-    if release.n_people == 0:
-        _refuse("nodes", "count no people at all")
-    if release.n_people > MAX_COUNT:
-        _refuse("nodes", "count more people than any table has")
+    people = sum(sum(node.counts) for node in nodes if node.counts is not None)
+    if not 0 < people <= MAX_COUNT:
+        _refuse("nodes", "count no people at all" if not people else "count more people than any table has")
+    unused, verdict = _unused(body, by_name), _verdict(body.get("audit"))
+    release = TreeRelease(target.name, attributes, claims, nodes, sensitive, unused, verdict)
     _check_total(release)
     return release
 
@@ -74,10 +75,7 @@ def _attribute(entry: Any, at: str) -> Attribute:
             _refuse(f"{at}.values", "must state every value once")
         if labels not in LABELS:
             _refuse(f"{at}.labels", "must be 'string', 'integer', 'number' or 'boolean'")
-        try:
-            [LABELS[labels](value) for value in values]  # type: ignore[operator]
-        except (ValueError, KeyError):
-            _refuse(f"{at}.labels", f"says {labels}, but not every value is one")
+        _check_labels(values, labels, at)
         return Attribute(name, role, "categorical", values=values, missing=missing, labels=labels)  # type: ignore[arg-type]
     if kind != "numeric" or "values" in entry or "labels" in entry or "bounds" not in entry:
         _refuse(at, "must be 'categorical' with values, or 'numeric' with bounds")
@@ -89,6 +87,27 @@ def _attribute(entry: Any, at: str) -> Attribute:
         _refuse(f"{at}.bounds", "must not end below their start")
     integer = _flag(entry, "integer", at)
     return Attribute(name, role, "numeric", bounds=(low, high), integer=integer, missing=missing)  # type: ignore[arg-type]
+
+
+def _unused(body: dict[str, Any], attributes: dict[str, Attribute]) -> dict[str, Any]:
+    unused = body.get("unused", {})
+    if not isinstance(unused, dict) or len(unused) > MAX_ATTRIBUTES or set(unused) & set(attributes):
+        _refuse("unused", "must be an object from further columns to roles")
+    for name, role in unused.items():
+        if _text(name, "unused") and role not in ("public", "private"):
+            _refuse("unused", "must give each column the role 'public' or 'private'")
+    return dict(unused)
+
+
+def _check_labels(values: tuple[str, ...], labels: str, at: str) -> None:
+    """Every value is written as Shoal writes a label of that type, so that no two are the same one."""
+    try:
+        own = [LABELS[labels](value) for value in values]  # type: ignore[operator]
+    except (ValueError, KeyError):
+        own = []
+    numbers = labels in ("integer", "number")
+    if len(set(own)) < len(values) or (numbers and not all(math.isfinite(label) for label in own)):
+        _refuse(f"{at}.labels", f"says {labels}, but not every value is one, written as usual and once")
 
 
 def _sensitive(body: dict[str, Any], attributes: dict[str, Attribute], target: Attribute) -> tuple[str, ...]:
@@ -167,6 +186,7 @@ def _verdict(entry: Any) -> Verdict | None:
         holds=_flag(entry, "holds", "audit"),
         smallest_group=None if smallest is None else _count(smallest, "audit.smallest_group"),
         sha256=entry["sha256"],
+        stated=True,
     )
 
 
@@ -203,15 +223,10 @@ def _check_total(release: TreeRelease) -> None:
         here = atoms.possible if here is None else here
         taken = np.zeros(atoms.n, dtype=np.int64)
         for branch in release.nodes[number].branches:
+            own = atoms.of_branch(branch)
+            np.add.at(taken, own, 1)
             mask = np.zeros(atoms.n, dtype=bool)
-            if branch.values:
-                mask[atoms.of_values(branch.values)] = True
-            for interval in branch.intervals:
-                taken[atoms.of_interval(interval)] += mask[atoms.of_interval(interval)]
-                mask[atoms.of_interval(interval)] = True
-            if branch.missing:
-                mask[-1] = True
-            taken += mask
+            mask[own] = True
             stack.append((branch.node, {**allowed, test: here & mask}))
         if (taken > 1).any():
             _refuse(f"nodes[{number}]", f"has branches that overlap on {release.nodes[number].attribute!r}")
@@ -245,7 +260,7 @@ def _list(value: Any, at: str, most: int) -> list[Any]:
 
 
 def _text(value: Any, at: str) -> str:
-    if not isinstance(value, str) or len(value) > 10_000:
+    if not isinstance(value, str) or len(value) > 10_000 or any("\ud800" <= c <= "\udfff" for c in value):
         _refuse(at, "must be a text")
     return str(value)
 

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.table import Table
-from shoal.errors import DataError, closest
+from shoal.errors import DataError, ReleaseError, closest
 from shoal.release.domain import Atoms
+from shoal.release.node import Node
 
 if TYPE_CHECKING:
     from shoal.release.tree import TreeRelease
+
+MOST_CELLS = 1 << 26
 
 
 class Routing:
@@ -43,29 +46,70 @@ class Routing:
         self.atoms = [
             Atoms(release.attribute(name), np.array(sorted(thresholds[name]), dtype=np.float64)) for name in self.names
         ]
+        self._n_known = np.array([atoms.n_known for atoms in self.atoms], dtype=np.int64)
         self.tests = np.array(
             [-1 if node.attribute is None else position[node.attribute] for node in release.nodes], dtype=np.int64
         )
-        sizes = np.array([0 if test < 0 else self.atoms[test].n for test in self.tests], dtype=np.int64)
-        self._start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        self._child = np.full(int(sizes.sum()), -1, dtype=np.int64)
+        n_nodes = len(release.nodes)
+        # a split in two at a threshold, the usual one of a numeric attribute, is one comparison; any other split is a
+        # row of a table with a column an atom
+        self._cut = np.full(n_nodes, -1, dtype=np.int64)  # atoms up to this one go low
+        self._ways = np.full((n_nodes, 3), -1, dtype=np.int64)  # of such a node: low, high, missing
+        self._start = np.zeros(n_nodes, dtype=np.int64)
+        rows: list[NDArray[np.int64]] = []
+        size = 0
         for number, node in enumerate(release.nodes):
-            if node.is_leaf:
+            if node.is_leaf or self._as_cut(number, node):
                 continue
             atoms = self.atoms[self.tests[number]]
-            row = self.children(number)
+            size += atoms.n
+            if size > MOST_CELLS:
+                raise ReleaseError("too-large", "The release's tree has too many nodes with too many values each.")
+            row = np.full(atoms.n, -1, dtype=np.int64)
             for branch in node.branches:
-                if branch.values:
-                    row[atoms.of_values(branch.values)] = branch.node
-                for interval in branch.intervals:
-                    row[atoms.of_interval(interval)] = branch.node
-                if branch.missing:
-                    row[-1] = branch.node
+                row[atoms.of_branch(branch)] = branch.node
+            self._start[number] = size - atoms.n
+            rows.append(row)
+        self._child = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
+
+    def _as_cut(self, number: int, node: Node) -> bool:
+        """Enter a node as a single comparison, if it is one."""
+        low = [b for b in node.branches if len(b.intervals) == 1 and b.intervals[0].above is None]
+        high = [b for b in node.branches if len(b.intervals) == 1 and b.intervals[0].at_most is None]
+        if len(node.branches) != 2 or len(low) != 1 or len(high) != 1 or low == high:
+            return False
+        threshold = low[0].intervals[0].at_most
+        if threshold is None or threshold != high[0].intervals[0].above:
+            return False
+        self._cut[number] = self.atoms[self.tests[number]].of_interval(low[0].intervals[0]).stop - 1
+        missing = [branch.node for branch in node.branches if branch.missing]
+        self._ways[number] = low[0].node, high[0].node, missing[0] if missing else -1
+        return True
 
     def children(self, number: int) -> NDArray[np.int64]:
         """The child that each atom of a node's attribute leads to; −1 where there is no branch."""
-        start = self._start[number]
-        return self._child[start : start + self.atoms[self.tests[number]].n]
+        atoms = self.atoms[self.tests[number]]
+        if self._cut[number] < 0:
+            dense: NDArray[np.int64] = self._child[self._start[number] : self._start[number] + atoms.n]
+            return dense
+        low, high, missing = self._ways[number]
+        row: NDArray[np.int64] = np.where(np.arange(atoms.n) <= self._cut[number], low, high)
+        if atoms.attribute.missing:
+            row[-1] = missing
+        return row
+
+    def _next(self, nodes: NDArray[np.int64], atom: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The child of each node for an atom; −1 where there is none."""
+        by_cut = self._cut[nodes] >= 0
+        child = np.full(len(nodes), -1, dtype=np.int64)
+        known = ~by_cut & (atom >= 0)
+        child[known] = self._child[self._start[nodes[known]] + atom[known]]
+        known = by_cut & (atom >= 0)
+        at, own = nodes[known], atom[known]
+        way = (own > self._cut[at]).astype(np.int64)
+        way[own >= self._n_known[self.tests[at]]] = 2
+        child[known] = self._ways[at, way]
+        return child
 
     def encode(self, table: Table, names: tuple[str, ...]) -> NDArray[np.int32]:
         """The atoms of every row (attributes × rows); −1 where a value is outside the domain."""
@@ -102,7 +146,7 @@ class Routing:
         while len(moving):
             nodes = at[moving]
             atom = encoded[self.tests[nodes], moving]
-            child = np.where(atom >= 0, self._child[self._start[nodes] + np.maximum(atom, 0)], -1)
+            child = self._next(nodes, atom)
             moving, child = moving[child >= 0], child[child >= 0]
             at[moving] = child
             moving = moving[self.tests[child] >= 0]

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,23 +15,16 @@ from numpy.typing import NDArray
 
 from shoal.data.frames import Backend, from_columns, to_table
 from shoal.data.table import Table
-from shoal.errors import DataError, ReleaseError
+from shoal.errors import DataError
 from shoal.privacy import Requirement, requirement_from_claims
+from shoal.release import export
 from shoal.release.domain import Attribute
 from shoal.release.files import FORMAT, write_json
 from shoal.release.node import Branch, Node
 from shoal.release.routing import Routing
+from shoal.release.verdict import Verdict, check_writable, fingerprint, verdict_of
 
 Unknown = Literal["error", "ancestor"]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the audit said of a release, tied to the very content it looked at."""
-
-    holds: bool
-    smallest_group: int | None
-    sha256: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +38,15 @@ class TreeRelease:
     target
         Name of the attribute that the leaves count.
     attributes
-        Every column the miner could use, with role and domain; the target among them.
+        The columns the tree asks for and those with a declared domain, with their roles; the target among them.
     claims
         What is promised, as `shoal.privacy` writes it.
     nodes
         The tree; node 0 is the root, and a branch leads to a node of a higher number.
     sensitive
         Private attributes besides the target that the claims cover too.
+    unused
+        Names and roles of further columns that the miner could have used: they are known or not, and never asked for.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
 
@@ -71,6 +65,7 @@ class TreeRelease:
     claims: tuple[Mapping[str, Any], ...]
     nodes: tuple[Node, ...]
     sensitive: tuple[str, ...] = ()
+    unused: Mapping[str, Literal["public", "private"]] = field(default_factory=dict)
     verdict: Verdict | None = field(default=None)
 
     kind = "tree"
@@ -89,6 +84,12 @@ class TreeRelease:
     def attribute(self, name: str) -> Attribute:
         """One attribute by its name."""
         return self._by_name[name]
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The columns an attacker is taken to know, as the release says."""
+        asked = tuple(attribute.name for attribute in self.attributes if attribute.role == "public")
+        return asked + tuple(name for name, role in self.unused.items() if role == "public")
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -165,11 +166,23 @@ class TreeRelease:
                     believed[branch.node] = believed[number]
         return believed
 
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of each class that each node answers with."""
+        shares: NDArray[np.float64] = self._believed / self._believed.sum(axis=1, keepdims=True)
+        return shares
+
+    @cached_property
+    def answers(self) -> NDArray[np.int64]:
+        """The class that each node answers with, by its place in `classes`."""
+        answers: NDArray[np.int64] = self._believed.argmax(axis=1)
+        return answers
+
     def apply(self, X: Any, *, unknown: Unknown = "error") -> NDArray[np.int64]:
         """The number of the node each row ends in.
 
-        A value outside the declared domain is an error, or with ``unknown="ancestor"`` stops the row at the node that
-        asks for it.
+        A category outside the declared domain is an error, or with ``unknown="ancestor"`` stops the row at the node
+        that asks for it. A number outside the bounds is taken for the nearest bound.
         """
         if unknown not in ("error", "ancestor"):
             raise DataError("unknown-option", f"unknown must be 'error' or 'ancestor'; got {unknown!r}.")
@@ -177,13 +190,12 @@ class TreeRelease:
 
     def predict_proba(self, X: Any, *, unknown: Unknown = "error") -> NDArray[np.float64]:
         """The share of each class where a row ends, classes in the order of `classes`."""
-        shares = self._believed / self._believed.sum(axis=1, keepdims=True)
-        answer: NDArray[np.float64] = shares[self.apply(X, unknown=unknown)]
+        answer: NDArray[np.float64] = self.shares[self.apply(X, unknown=unknown)]
         return answer
 
     def predict(self, X: Any, *, unknown: Unknown = "error") -> NDArray[Any]:
         """The most frequent class where a row ends, in the type the target had."""
-        answer: NDArray[Any] = self.labels[self._believed.argmax(axis=1)[self.apply(X, unknown=unknown)]]
+        answer: NDArray[Any] = self.labels[self.answers[self.apply(X, unknown=unknown)]]
         return answer
 
     @cached_property
@@ -197,9 +209,15 @@ class TreeRelease:
         }
         return np.array([convert[self.attribute(self.target).labels](value) for value in self.classes])
 
-    def read(self, X: Any) -> Table:
-        """The columns of a data frame or array that the release knows, read as it knows them."""
-        return to_table(X, kinds=self.kinds, only=self.kinds)
+    def read(self, X: Any, target: str | None = None) -> Table:
+        """The columns of a data frame or array that the release knows, read as it knows them.
+
+        `target` names the target's column where it is called otherwise than in the release.
+        """
+        kinds = dict(self.kinds)
+        if target is not None:
+            kinds[target] = "categorical"
+        return to_table(X, kinds=kinds, only=kinds)
 
     @property
     def kinds(self) -> dict[str, Literal["numeric", "categorical"]]:
@@ -231,6 +249,13 @@ class TreeRelease:
 
         return tree_html(self)
 
+    to_text = export.to_text
+    to_dot = export.to_dot
+    to_nested = export.to_nested
+    to_sql = export.to_sql
+    to_pmml = export.to_pmml
+    to_sklearn = export.to_sklearn
+
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """One row a leaf: its number, its path in words, its people and the count of each class.
 
@@ -255,8 +280,9 @@ class TreeRelease:
             "kind": self.kind,
             "target": self.target,
             "attributes": [attribute.to_json() for attribute in self.attributes],
-            "claims": [dict(claim) for claim in self.claims],
+            "claims": [copy.deepcopy(dict(claim)) for claim in self.claims],
             **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
+            **({"unused": dict(self.unused)} if self.unused else {}),
             "nodes": [self._node_json(node) for node in self.nodes],
         }
 
@@ -265,39 +291,25 @@ class TreeRelease:
             return {"counts": dict(zip(self.classes, node.counts, strict=True))}
         return {"attribute": node.attribute, "branches": [branch.to_json() for branch in node.branches]}
 
-    @cached_property
+    @property
     def sha256(self) -> str:
         """A fingerprint of everything the release says."""
-        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return fingerprint(self.to_json())
 
     def with_audit(self, audit: Any) -> TreeRelease:
-        """The same release carrying the verdict of an audit that looked at exactly this content and these claims."""
-        if audit.sha256 != self.sha256 or tuple(audit.claims) != tuple(self.claims):
-            raise ReleaseError(
-                "audit-of-other",
-                "This audit looked at another release or at other claims. Audit this release as it is, then attach.",
-            )
-        return replace(self, verdict=Verdict(audit.holds, audit.smallest_group, self.sha256))
+        """The same release carrying the verdict of an audit that looked at exactly this content, claims and roles."""
+        verdict = verdict_of(audit, sha256=self.sha256, claims=self.claims, public=self.public)
+        return replace(self, verdict=verdict)
 
     def save(self, path: str | Path) -> None:
         """Write the release; refuse unless its own audit holds for exactly this content.
 
         The file is written beside its target and renamed into place, so a reader sees the old file or the new one.
         """
-        if self.verdict is None:
-            raise ReleaseError("not-audited", "This release was never audited. Attach one: release.with_audit(audit).")
-        if self.verdict.sha256 != self.sha256:
-            raise ReleaseError("changed-since-audit", "This release was changed after its audit. Audit it again.")
-        if not self.verdict.holds:
-            raise ReleaseError("audit-failed", "The audit of this release found a breach: nothing was written.")
         body = self.to_json()
-        body["audit"] = {
-            "holds": True,
-            "smallest_group": self.verdict.smallest_group,
-            "sha256": self.verdict.sha256,
-        }
-        write_json(body, path)
+        check_writable(self.verdict, fingerprint(body))
+        assert self.verdict is not None
+        write_json({**body, "audit": self.verdict.to_json()}, path)
 
 
 def renumber(nodes: Sequence[Node]) -> tuple[Node, ...]:

@@ -7,5 +7,6 @@ folder counts nobody itself.
 """
 
 from shoal.report.html import report_html, write_report
+from shoal.report.plot import plot_tree
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["plot_tree", "report_html", "write_report"]

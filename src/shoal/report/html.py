@@ -196,6 +196,9 @@ def _attributes(release: TreeRelease, audit: Audit) -> str:
             f"<tr><td>{escape(attribute.name)}</td><td>{role}</td><td>{use}</td>"
             f"<td>{escape(words.domain_text(attribute))}</td></tr>"
         )
+    for name in release.unused:
+        role = "public" if name in audit.public else "private"
+        rows.append(f"<tr><td>{escape(name)}</td><td>{role}</td><td>not used</td><td>not stated</td></tr>")
     return (
         "<h2>Columns</h2><table><thead><tr><th>Column</th><th>Role</th><th>In the tree</th>"
         f"<th>Declared domain</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"

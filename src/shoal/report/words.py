@@ -80,15 +80,16 @@ def claim_text(claim: Mapping[str, Any]) -> str:
 
 def attacker(release: TreeRelease, audit: Audit) -> list[str]:
     """Who the attacker is, in paragraphs."""
-    known = [attribute.name for attribute in release.attributes if attribute.name in audit.public]
-    unknown = [attribute.name for attribute in release.attributes if attribute.name not in audit.public]
+    names = [*(attribute.name for attribute in release.attributes), *release.unused]
+    known = [name for name in names if name in audit.public]
+    unknown = [name for name in names if name not in audit.public]
     said = [
         f"He knows, of everybody in the table: {listed(known)}." if known else "He knows no column of it.",
         f"He does not know: {listed(unknown)}." if unknown else "There is no column that he does not know.",
         "He also has this release, with the count of every bin, knows the declared domain of every column "
         "and how the release was made, and knows who is in the table.",
     ]
-    stated = {attribute.name for attribute in release.attributes if attribute.role == "public"}
+    stated = set(release.public)
     more, less = sorted(set(audit.public) - stated), sorted(stated - set(audit.public))
     if more:
         said.append(f"The auditor took {listed(more)} as public, though the release says private.")

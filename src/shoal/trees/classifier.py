@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,13 +15,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from shoal.data.domain import Domain
-from shoal.data.frames import to_table
+from shoal.data.frames import not_2d, to_table
 from shoal.data.hierarchy import load_hierarchies
 from shoal.data.roles import Roles, TargetRole
 from shoal.data.table import Table
 from shoal.data.target import name_of, with_target
 from shoal.errors import DataError, RequirementError
 from shoal.privacy import Requirement, as_requirement
+from shoal.release.tree import Unknown
 from shoal.trees.mine import mine_tree
 from shoal.trees.score import Criterion
 
@@ -55,6 +57,9 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     max_depth, max_leaves
         Stop at this many levels below the root, or with this many leaves that somebody is in; None: as far as the
         promise allows. With `max_leaves`, splits that gain most are made first.
+    unknown
+        What `predict` does with a category that the declared domain does not have: ``"error"``, or ``"ancestor"``:
+        answer from the node that asks for it.
     variant
         ``"id3"``: as in the papers. None: the best there is, which today is the same.
     engine
@@ -112,6 +117,7 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         strict: bool = False,
         max_depth: int | None = None,
         max_leaves: int | None = None,
+        unknown: Unknown = "error",
         variant: Literal["id3"] | None = None,
         engine: Literal["memory"] = "memory",
         random_state: int | np.random.RandomState | None = None,
@@ -127,6 +133,7 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.strict = strict
         self.max_depth = max_depth
         self.max_leaves = max_leaves
+        self.unknown = unknown
         self.variant = variant
         self.engine = engine
         self.random_state = random_state
@@ -149,14 +156,19 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 "This AnonymousTreeClassifier estimator requires y to be passed, but the target y is None. "
                 "Give its values, or the name of its column in X.",
             )
-        X = self._as_named(X, reset=True)
+        X = self._checked(X, reset=True)
         table = to_table(X)
         in_table = isinstance(y, str)
-        if not in_table and isinstance(y, (np.ndarray, list, tuple)):
-            y = column_or_1d(y, warn=True)
-            check_classification_targets(y)
-        target = y if in_table else _free_name(name_of(y), table)
-        features = table.drop([target]).names if in_table else table.names
+        if not in_table:
+            y = _checked_target(y)
+        target = y if in_table else name_of(y)
+        if not in_table and target in table:
+            raise DataError(
+                "target-twice",
+                f"X has a column {target!r} too, and learning the target from itself is no learning. "
+                f"Drop it from X, or give y={target!r}.",
+            )
+        features = table.drop([target]).names if len(table) > in_table else []
         table = with_target(table, y, target)
         roles = Roles.resolve(
             table.names,
@@ -179,29 +191,45 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             max_depth=self.max_depth,
             max_leaves=self.max_leaves,
         )
-        self.classes_ = self.release_.labels
+        # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
+        self.classes_ = np.sort(self.release_.labels)
+        self.n_features_in_ = len(features)
+        self._features = features
         if not isinstance(X, np.ndarray):
-            self.n_features_in_ = len(features)
             self.feature_names_in_ = np.array(features, dtype=object)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each row."""
         check_is_fitted(self)
-        answer: NDArray[Any] = self.release_.predict(self._as_named(X, reset=False))
+        answer: NDArray[Any] = self.release_.predict(self._named(X), unknown=self.unknown)
         return answer
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class where a row ends."""
+        """The share of each class where a row ends, in the order of `classes_`."""
         check_is_fitted(self)
-        answer: NDArray[np.float64] = self.release_.predict_proba(self._as_named(X, reset=False))
-        return answer
+        shares: NDArray[np.float64] = self.release_.predict_proba(self._named(X), unknown=self.unknown)
+        return shares[:, np.argsort(self.release_.labels, kind="stable")]
 
-    def _as_named(self, X: Any, *, reset: bool) -> Any:
+    def _checked(self, X: Any, *, reset: bool) -> Any:
         """Arrays as scikit-learn checks them; tables and data frames as they are."""
         if isinstance(X, Table) or type(X) is dict or hasattr(type(X), "columns"):
             return X
+        if not hasattr(X, "toarray") and (ndim := np.asarray(X).ndim) != 2:
+            raise not_2d(ndim)  # scikit-learn's own words would show cells
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+
+    def _named(self, X: Any) -> Any:
+        """Rows to predict, by the names of fit; where one of the two had none, by position."""
+        X = self._checked(X, reset=False)
+        if isinstance(X, np.ndarray):
+            return to_table(X, names=self._features, kinds=self.release_.kinds, only=self.release_.kinds)
+        if hasattr(self, "feature_names_in_"):
+            return X
+        table = to_table(X)
+        if len(table) != self.n_features_in_ or set(self._features) <= set(table):
+            return table
+        return Table(replace(table[old], name=new) for old, new in zip(table, self._features, strict=True))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -216,6 +244,7 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             "variant": ("id3", None),
             "engine": ("memory",),
             "strict": (True, False),
+            "unknown": ("error", "ancestor"),
         }
         for name in ("max_depth", "max_leaves"):
             value = getattr(self, name)
@@ -232,6 +261,17 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 )
 
 
+def _checked_target(y: Any) -> Any:
+    """A target given beside X, if it can be one of a classifier."""
+    if isinstance(y, (np.ndarray, list, tuple)):
+        y = column_or_1d(y, warn=True)
+    values = np.asarray(y)
+    # missing values are refused later, by their number; scikit-learn would stumble over them here
+    if values.ndim == 1 and not (values.dtype.kind == "f" and np.isnan(values).any()):
+        check_classification_targets(values)
+    return y
+
+
 def _check_one_row_each(table: Table, person: str) -> None:
     counts = table[person].counts()
     several = int((counts > 1).sum())
@@ -241,9 +281,3 @@ def _check_one_row_each(table: Table, person: str) -> None:
             f"Column {person!r} names {several:,} people with several rows each; k rows would not be k people. "
             "Bring the table to one row a person first.",
         )
-
-
-def _free_name(name: str, table: Table) -> str:
-    while name in table:
-        name += "_"
-    return name

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.audit import audit
-from shoal.data.domain import Domain, declare_domain
+from shoal.data.domain import Domain, check_sensitive, declare_domain
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.roles import Roles
 from shoal.data.table import Table
 from shoal.engines import Engine, MemoryEngine
 from shoal.errors import DataError, PromiseError, RequirementError
-from shoal.privacy import Requirement, least_people, needs_values
+from shoal.privacy import Requirement, least_people, needs_values, parts_of
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.features import make_feature
@@ -25,6 +25,8 @@ from shoal.trees.score import Criterion, Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode
 from shoal.trees.veto import Veto
+
+USUAL_PEOPLE = 10
 
 
 def mine_tree(
@@ -49,7 +51,7 @@ def mine_tree(
     grown = grow(
         task, criterion=criterion, strict=strict, max_depth=max_depth, max_leaves=max_leaves, one_queue=one_queue
     )
-    release = publish(grown, task.engine.features, task.table, roles, requirement)
+    release = publish(grown, task.engine.features, task.table, roles, requirement, declared=task.declared)
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
         raise PromiseError("audit-failed", "The mined tree failed its own audit and is withheld. Please report this.")
@@ -65,6 +67,7 @@ class Task:
     requirement: Requirement
     engine: Engine
     veto: Veto
+    declared: frozenset[str]  # columns whose domain the user declared
 
 
 def prepare(
@@ -72,12 +75,16 @@ def prepare(
 ) -> Task:
     """Settle the domain, check what is asked, and set up the engine."""
     least = least_people(requirement)
-    table = declare_domain(table, roles, domain, hierarchies, people=least)
+    table = declare_domain(table, roles, domain, hierarchies, people=_people_behind(requirement))
     target = table[roles.target]
     _check_target(table, roles, least)
     made = [make_feature(table[name], public=name in roles.public, hierarchies=hierarchies) for name in roles.features]
     sensitive = [target] if roles.target_role == "private" else []
-    sensitive += [table[name] for name in roles.sensitive]
+    others = [table[name] for name in roles.sensitive]
+    if needs_values(requirement):
+        for column in others:
+            check_sensitive(column)
+    sensitive += [column.compact() if column.kind == "numeric" else column for column in others]
     if needs_values(requirement) and not sensitive:
         raise RequirementError(
             "nothing-sensitive",
@@ -90,7 +97,9 @@ def prepare(
         target.n_codes,
         [(column.codes, column.n_codes) for column in sensitive],
     )
-    return Task(table, roles, requirement, engine, Veto(requirement, [column.counts() for column in sensitive]))
+    veto = Veto(requirement, [column.counts() for column in sensitive])
+    listed = {name for name, hierarchy in hierarchies.items() if hierarchy.values is not None}
+    return Task(table, roles, requirement, engine, veto, frozenset({*(domain or {}), *listed}))
 
 
 def grow(
@@ -111,6 +120,12 @@ def grow(
         return grow_by_rounds(engine, score, task.veto, least_people=least_people(task.requirement), max_depth=depth)
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
     return Queue(engine, score, book, max_depth=depth, max_leaves=max_leaves).grow()
+
+
+def _people_behind(requirement: Requirement) -> int:
+    """How many people must stand behind what is said of a private column: k, or a usual number where there is no k."""
+    states_k = any(not needs_values(part) for part in parts_of(requirement))
+    return least_people(requirement) if states_k else max(least_people(requirement), USUAL_PEOPLE)
 
 
 def _check_target(table: Table, roles: Roles, least: int) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,26 @@ Mask = NDArray[np.bool_]
 
 
 def publish(
-    grown: Sequence[GrownNode], features: Sequence[Feature], table: Table, roles: Roles, requirement: Requirement
+    grown: Sequence[GrownNode],
+    features: Sequence[Feature],
+    table: Table,
+    roles: Roles,
+    requirement: Requirement,
+    *,
+    declared: Collection[str],
 ) -> TreeRelease:
     """State a grown tree in values and numbers.
 
-    Branches exist for values that the path to a node still allows; those that nobody can take lead to one empty leaf.
+    Of the columns, those are stated that the tree asks for, that the promise is about, or whose domain was declared:
+    what was found in the rows of any other is nobody's business. Branches exist for values that the path to a node
+    still allows; those that nobody can take lead to one empty leaf.
     """
+    asked = {features[node.split.feature].name for node in grown if node.split is not None}
+    stated = asked | {roles.target} | set(roles.sensitive) | set(declared)
     attributes = tuple(
-        Attribute.of(column, "public" if roles.of(name) == "public" else "private") for name, column in table.items()
+        Attribute.of(column, "public" if roles.of(name) == "public" else "private")
+        for name, column in table.items()
+        if name in stated
     )
     n_classes = table[roles.target].n_codes
     nodes: list[Node] = [Node()] * len(grown)
@@ -59,6 +71,7 @@ def publish(
         claims=tuple(claims(requirement)),
         nodes=renumber(nodes),
         sensitive=roles.sensitive,
+        unused={name: "public" if name in roles.public else "private" for name in roles.features if name not in stated},
     )
 
 
@@ -78,7 +91,7 @@ def _branch(child: int, codes: Mask, feature: Feature, table: Table, split: Spli
         assert feature.cuts is not None
         cut = float(feature.cuts[split.cut])
         interval = Interval(None, cut) if group == 0 else Interval(cut, None)
-        return Branch(child, intervals=(interval,), missing=missing)
+        return Branch(child, intervals=(interval,) if known.any() else (), missing=missing)
     assert feature.levels is not None
     assert feature.levels.cuts is not None
     return Branch(child, intervals=_intervals(known, feature.levels.cuts[0]), missing=missing)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The audit's word on a release, tied to the very content it looked at. Nothing is written without it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.errors import ReleaseError
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an audit said, and the fingerprint of what it said it of.
+
+    `stated` marks a verdict that only a file states: it is shown, but a release is not written on a file's word.
+    """
+
+    holds: bool
+    smallest_group: int | None
+    sha256: str
+    stated: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as a release file carries it."""
+        return {"holds": self.holds, "smallest_group": self.smallest_group, "sha256": self.sha256}
+
+
+def fingerprint(body: Mapping[str, Any]) -> str:
+    """SHA-256 of everything a release says, its verdict left out."""
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def verdict_of(audit: Any, *, sha256: str, claims: Iterable[Mapping[str, Any]], public: Iterable[str]) -> Verdict:
+    """The verdict of an audit that looked at exactly this content, these claims and this attacker."""
+    same_claims = [dict(claim) for claim in audit.claims] == [dict(claim) for claim in claims]
+    if audit.sha256 != sha256 or not same_claims or set(audit.public) != set(public):
+        raise ReleaseError(
+            "audit-of-other",
+            "This audit looked at another release, at other claims or at another attacker. "
+            "Audit this release as it is, then attach.",
+        )
+    return Verdict(audit.holds, audit.smallest_group, sha256)
+
+
+def check_writable(verdict: Verdict | None, sha256: str) -> None:
+    """Refuse to write what no audit of this very content has passed."""
+    if verdict is None or verdict.stated:
+        raise ReleaseError(
+            "not-audited",
+            "This release was not audited here; a file's own word does not count. Attach an audit: "
+            "release.with_audit(audit(release, X)).",
+        )
+    if verdict.sha256 != sha256:
+        raise ReleaseError("changed-since-audit", "This release was changed after its audit. Audit it again.")
+    if not verdict.holds:
+        raise ReleaseError("audit-failed", "The audit of this release found a breach: nothing was written.")
