@@ -99,3 +99,47 @@ def threshold_gains(counts, n_known, gini, table, scale, out):
                     )
                 else:  # nobody has this value: the same two parts as one cut below
                     out[s, cut, side] = out[s, cut - 1, side]
+
+
+@njit(cache=True, nogil=True)
+def best_cuts(counts, n_known, least, gini, table, scale, gain, position):
+    """For each node its best cut whose two parts have at least `least` people: gain[s] and position[s].
+
+    A position is cut · sides + side, as in `threshold_gains`; ties go to the first. 0 where no cut gains.
+    """
+    n_classes = counts.shape[2]
+    sides = 2 if counts.shape[1] > n_known else 1
+    whole = np.empty(n_classes, dtype=np.int64)
+    low = np.empty(n_classes, dtype=np.int64)
+    high = np.empty(n_classes, dtype=np.int64)
+    for s in range(counts.shape[0]):
+        for c in range(n_classes):
+            whole[c] = 0
+            for code in range(counts.shape[1]):
+                whole[c] += counts[s, code, c]
+        people = whole.sum()
+        before = _impurity(whole, gini, table, scale)
+        gain[s] = 0
+        position[s] = 0
+        for side in range(sides):
+            n_low = np.int64(0)
+            for c in range(n_classes):
+                low[c] = counts[s, n_known, c] if side == 1 else 0
+                n_low += low[c]
+            for cut in range(n_known - 1):
+                here = np.int64(0)
+                for c in range(n_classes):
+                    here += counts[s, cut, c]
+                    low[c] += counts[s, cut, c]
+                n_low += here
+                if here == 0 and cut > 0:
+                    continue  # the same two parts as one cut below
+                if n_low < least or people - n_low < least:
+                    continue
+                for c in range(n_classes):
+                    high[c] = whole[c] - low[c]
+                found = before - _impurity(low, gini, table, scale) - _impurity(high, gini, table, scale)
+                at = cut * sides + side
+                if found > gain[s] or (found == gain[s] and found > 0 and at < position[s]):
+                    gain[s] = found
+                    position[s] = at

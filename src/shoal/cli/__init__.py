@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import output
+from shoal.cli.anonymize import anonymize
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.bench import bench
@@ -38,7 +39,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help and one-line errors, the same in a pipe as on a terminal
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (init, describe, tree, audit, attack, predict, demo, bench):
+for verb in (init, describe, tree, anonymize, audit, attack, predict, demo, bench):
     app.command()(verb)
 
 

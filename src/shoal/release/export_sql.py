@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A released tree as SQL: one CASE expression that answers as the release does.
+"""A released tree as SQL: a CASE expression that answers as the release does.
 
 A value that no branch takes, because it is outside the declared domain or missing where nothing may be missing, gets
 the answer of the node that asks for it. That is ``predict(..., unknown="ancestor")``.
@@ -37,7 +37,7 @@ def to_sql(release: TreeRelease, dialect: Dialect, proba: Literal[True]) -> dict
 def to_sql(release: TreeRelease, dialect: Dialect = "ansi", proba: bool = False) -> str | dict[str, str]:
     """The prediction as a CASE expression, or with `proba` one expression for the share of each class.
 
-    Branches and splits that do not change the answer are left out.
+    Splits that do not change the answer are left out.
 
     Parameters
     ----------
@@ -73,57 +73,76 @@ def to_sql(release: TreeRelease, dialect: Dialect = "ansi", proba: bool = False)
 
 
 def _case(release: TreeRelease, dialect: Dialect, answers: Sequence[str]) -> str:
-    """The tree as nested CASE expressions, without recursion: a tree may be deep."""
-    nodes = release.nodes
-    settled = [True] * len(nodes)
-    for number in range(len(nodes) - 1, -1, -1):
-        settled[number] = all(
-            settled[branch.node] and answers[branch.node] == answers[number] for branch in nodes[number].branches
-        )
-    written: list[str] = []
-    stack: list[str | tuple[int, int]] = [(0, 0)]
+    """One flat CASE: nested ones overflow the parsers of SQLite and SQL Server after a few levels.
+
+    Nodes come after all that is below them, so the first WHEN that is true is that of the deepest node a row reaches. A
+    node that answers as its parent does needs none.
+    """
+    lines = [
+        f"\n  WHEN {_path(release, number, dialect)} THEN {answers[number]}"
+        for number in _children_first(release)
+        if number and answers[number] != answers[int(release.parents[number])]
+    ]
+    return f"CASE{''.join(lines)}\n  ELSE {answers[0]}\nEND" if lines else answers[0]
+
+
+def _children_first(release: TreeRelease) -> list[int]:
+    order, stack = [], [0]
     while stack:
-        step = stack.pop()
-        if isinstance(step, str):
-            written.append(step)
-            continue
-        number, depth = step
-        if settled[number]:
-            written.append(answers[number])
-            continue
-        attribute = release.attribute(nodes[number].attribute or "")
-        line = "\n" + "  " * (depth + 1)
-        steps: list[str | tuple[int, int]] = ["CASE"]
-        for branch in nodes[number].branches:
-            if settled[branch.node] and answers[branch.node] == answers[number]:
-                continue  # ELSE says the same
-            steps += [f"{line}WHEN {_condition(attribute, branch, dialect)} THEN ", (branch.node, depth + 1)]
-        steps.append(f"{line}ELSE {answers[number]}\n{'  ' * depth}END")
-        stack += reversed(steps)
-    return "".join(written)
+        number = stack.pop()
+        order.append(number)
+        stack += [branch.node for branch in release.nodes[number].branches]
+    return order[::-1]
 
 
-def _condition(attribute: Attribute, branch: Branch, dialect: Dialect) -> str:
+def _path(release: TreeRelease, number: int, dialect: Dialect) -> str:
+    """All tests between the root and a node, without those that a later one implies."""
+    kept: list[tuple[str, Branch]] = []
+    for name, branch in release.path(number):
+        kept = [step for step in kept if step[0] != name or not _implies(branch, step[1])]
+        kept.append((name, branch))
+    return " AND ".join(
+        _condition(release.attribute(name), branch, dialect, alone=len(kept) == 1) for name, branch in kept
+    )
+
+
+def _implies(later: Branch, earlier: Branch) -> bool:
+    """Whether everything that takes one branch takes the other."""
+
+    def within(inner: Interval, outer: Interval) -> bool:
+        above = outer.above is None or (inner.above is not None and inner.above >= outer.above)
+        at_most = outer.at_most is None or (inner.at_most is not None and inner.at_most <= outer.at_most)
+        return above and at_most
+
+    return (
+        set(later.values) <= set(earlier.values)
+        and all(any(within(inner, outer) for outer in earlier.intervals) for inner in later.intervals)
+        and later.missing <= earlier.missing
+    )
+
+
+def _condition(attribute: Attribute, branch: Branch, dialect: Dialect, *, alone: bool) -> str:
     """A branch's test. Comparisons with NULL are never true in SQL, so missing is asked for by name."""
     name = _name(attribute.name, dialect)
     values = [_literal(attribute, value, dialect) for value in branch.values]
-    tests = [_interval(name, interval, alone=len(branch.intervals) == 1) for interval in branch.intervals]
+    tests = [_interval(name, interval) for interval in branch.intervals]
     if len(values) == 1:
         tests.append(f"{name} = {values[0]}")
     elif values:
         tests.append(f"{name} IN ({', '.join(values)})")
     if branch.missing:
         tests.append(f"{name} IS NULL")
-    return " OR ".join(tests)
+    if len(tests) == 1:
+        return tests[0]
+    either = " OR ".join(f"({test})" if " AND " in test else test for test in tests)
+    return either if alone else f"({either})"
 
 
-def _interval(name: str, interval: Interval, *, alone: bool) -> str:
+def _interval(name: str, interval: Interval) -> str:
     ends = [] if interval.above is None else [f"{name} > {plain(interval.above)}"]
     if interval.at_most is not None:
         ends.append(f"{name} <= {plain(interval.at_most)}")
-    if not ends:
-        return f"{name} IS NOT NULL"
-    return " AND ".join(ends) if alone or len(ends) == 1 else f"({' AND '.join(ends)})"
+    return " AND ".join(ends) or f"{name} IS NOT NULL"
 
 
 def _name(name: str, dialect: Dialect) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from shoal.privacy import Requirement, least_people, needs_values, parts_of
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.features import make_feature
-from shoal.trees.grow import Queue, grow_by_rounds
+from shoal.trees.queue import Queue
+from shoal.trees.rounds import Rounds
+from shoal.trees.prune import prune
 from shoal.trees.publish import publish
 from shoal.trees.score import Criterion, Score
 from shoal.trees.spans import SpanBook
@@ -27,6 +30,7 @@ from shoal.trees.split import GrownNode
 from shoal.trees.veto import Veto
 
 USUAL_PEOPLE = 10
+Grouping = Literal["halves"] | None
 
 
 def mine_tree(
@@ -40,6 +44,8 @@ def mine_tree(
     strict: bool = False,
     max_depth: int | None = None,
     max_leaves: int | None = None,
+    grouping: Grouping = None,
+    pruning: float | None = None,
     one_queue: bool = False,
 ) -> TreeRelease:
     """Mine a tree that keeps a requirement, and attach the verdict of its audit.
@@ -49,8 +55,16 @@ def mine_tree(
     """
     task = prepare(table, roles, requirement, domain=domain, hierarchies=hierarchies or {})
     grown = grow(
-        task, criterion=criterion, strict=strict, max_depth=max_depth, max_leaves=max_leaves, one_queue=one_queue
+        task,
+        criterion=criterion,
+        strict=strict,
+        max_depth=max_depth,
+        max_leaves=max_leaves,
+        grouping=grouping,
+        one_queue=one_queue,
     )
+    if pruning is not None:
+        grown = prune(grown, pruning)
     release = publish(grown, task.engine.features, task.table, roles, requirement, declared=task.declared)
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
@@ -109,6 +123,7 @@ def grow(
     strict: bool = False,
     max_depth: int | None = None,
     max_leaves: int | None = None,
+    grouping: Grouping = None,
     one_queue: bool = False,
 ) -> list[GrownNode]:
     """Grow the tree, by the loop that the roles need."""
@@ -117,9 +132,10 @@ def grow(
     depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
     leaves_are_spans = not roles.private and roles.target_role == "private"
     if leaves_are_spans and max_leaves is None and not one_queue:
-        return grow_by_rounds(engine, score, task.veto, least_people=least_people(task.requirement), max_depth=depth)
+        least = least_people(task.requirement)
+        return Rounds(engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth).grow()
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
-    return Queue(engine, score, book, max_depth=depth, max_leaves=max_leaves).grow()
+    return Queue(engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves).grow()
 
 
 def _people_behind(requirement: Requirement) -> int:

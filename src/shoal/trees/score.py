@@ -45,6 +45,12 @@ class Score:
         kernels.threshold_gains(counts, n_known, self._gini, self._table, self._scale, out)
         return self._real(out, 2, counts.shape[2])
 
+    def best_cuts(self, counts: Counts, n_known: int, least: int) -> tuple[Counts, Counts]:
+        """Each node's best cut into two parts of at least `least` people: its gain (0: none) and position."""
+        gain, position = np.empty(len(counts), dtype=np.int64), np.empty(len(counts), dtype=np.int64)
+        kernels.best_cuts(counts, n_known, least, self._gini, self._table, self._scale, gain, position)
+        return self._real(gain, 2, counts.shape[2]), position
+
     @staticmethod
     def _real(gains: Counts, n_groups: int, n_classes: int) -> Counts:
         # every term was rounded once, so a gain of at most one unit a term may be no gain at all

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal._kernels import counts as kernels
 from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.errors import PromiseError
+from shoal.trees.forms import Form, Order
 from shoal.trees.veto import Veto
 
 
@@ -56,25 +56,15 @@ class SpanBook:
             reach = np.repeat(first, n) + offset
         return reach
 
-    def keeps_public(self, reach: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> bool:
-        """Whether a public split keeps the requirement for every span that reaches its node."""
+    def kept(self, reach: Ids, f: int, form: Form, order: Order | None, n_positions: int) -> NDArray[np.bool_]:
+        """Which positions of a public feature keep the requirement for every span that reaches the node."""
+        kept = np.ones(n_positions, dtype=bool)
         asked = self._asked(reach)
         for by in self._veto.questions if len(asked) else []:
-            counts = self._engine.span_counts(asked, feature, by)
-            grouped = np.zeros((len(asked), n_branches, counts.shape[2]), dtype=np.int64)
-            kernels.regroup(counts, branch_of, grouped)
-            if not self._veto.kept(grouped, by).all():
-                return False
-        return True
-
-    def cuts_kept(self, reach: Ids, feature: int) -> NDArray[np.bool_]:
-        """Which cuts of a public numeric feature keep the requirement for every span (cuts × where missing goes)."""
-        column = self._engine.features[feature]
-        kept = np.ones((column.n_known - 1, 1 + column.missing), dtype=bool)
-        asked = self._asked(reach)
-        for by in self._veto.questions if len(asked) else []:
-            counts = self._engine.span_counts(asked, feature, by)
-            kept &= self._veto.cuts_kept(counts, column.n_known, by).all(axis=0)
+            counts = self._engine.span_counts(asked, f, by)
+            # the values' order is the node's, for all spans alike
+            shared = None if order is None else np.broadcast_to(order, (len(asked), order.shape[1]))
+            kept &= form.kept(counts, shared, self._veto, by).all(axis=0)
         return kept
 
     def keeps_private(self, reach: Ids) -> bool:

@@ -13,21 +13,26 @@ from shoal.engines import Feature
 
 @dataclass(frozen=True)
 class Split:
-    """One test: a feature at a level of its hierarchy, or a numeric feature at a cut.
+    """One test: a feature at a level of its hierarchy, a numeric feature at a cut, or a set of codes against the rest.
 
-    `missing_low` sends missing numbers to the lower part of a cut.
+    `missing_low` sends missing numbers to the lower part of a cut; `low` is the set of codes of the first branch.
     """
 
     feature: int
     level: int | None = None
     cut: int | None = None
     missing_low: bool = False
+    low: tuple[int, ...] | None = None
 
     def branch_of(self, feature: Feature) -> NDArray[np.int32]:
         """The branch that each code takes."""
         if self.level is not None:
             assert feature.levels is not None
             return feature.levels.maps[self.level]
+        if self.low is not None:
+            branch = np.ones(feature.n_codes, dtype=np.int32)
+            branch[list(self.low)] = 0
+            return branch
         assert self.cut is not None
         branch = (np.arange(feature.n_codes) > self.cut).astype(np.int32)
         if feature.missing:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.privacy import And, Requirement, needs_values, parts_of
+from shoal.privacy import And, KAnonymity, Requirement, needs_values, parts_of
 
 Counts = NDArray[np.int64]
 MOST_CELLS = 1 << 24  # counts looked at in one piece
@@ -27,6 +27,13 @@ class Veto:
         self._sizes = And(sizes) if sizes else None
         self._values = And(values) if values else None
         self._totals = totals
+
+    @property
+    def only_sizes(self) -> bool:
+        """Whether the requirement is k-anonymity and nothing else: then the least group decides."""
+        return self._values is None and self._sizes is not None and all(
+            type(part) is KAnonymity for part in self._sizes.parts
+        )
 
     @property
     def questions(self) -> list[int | None]:

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every table anonymiser ends with: put the rows in an order that tells nothing, publish, audit."""
+
+from __future__ import annotations
+
+import secrets
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from shoal.audit import audit
+from shoal.data.frames import Backend, from_columns
+from shoal.data.table import Table
+from shoal.errors import DataError, PromiseError
+from shoal.privacy import Requirement, claims, least_people, needs_values, parts_of
+from shoal.release import Attribute, TableRelease
+from shoal.release.generalised import Generalised
+from shoal.release.table import frame_columns
+
+USUAL_PEOPLE = 10  # who must stand behind what is said of a private column where the requirement states no k
+
+
+@dataclass(frozen=True, eq=False)
+class Generalisation:
+    """A generalised table in house: the rows still in the order they came."""
+
+    target: str | None
+    attributes: tuple[Attribute, ...]
+    rows: Table
+    generalised: Mapping[str, tuple[Generalised, ...]]
+    sensitive: tuple[str, ...] = ()
+
+
+def publish_table(
+    made: Generalisation, requirement: Requirement, original: Table, *, reproducible: bool
+) -> TableRelease:
+    """The release of a generalised table, audited against the original rows; one that fails is withheld."""
+    order = sorted_order(made.rows) if reproducible else shuffled_order(made.rows.n_rows)
+    release = TableRelease(
+        target=made.target,
+        attributes=made.attributes,
+        claims=tuple(claims(requirement)),
+        rows=made.rows.take(order),
+        generalised=made.generalised,
+        sensitive=made.sensitive,
+    )
+    verdict = audit(release, original, privacy=requirement)
+    if not verdict.holds:
+        worst = next(finding for finding in verdict.findings if finding.severity == "breach")
+        raise PromiseError("audit-failed", f"The generalised table failed its audit and is withheld. {worst.message}")
+    return release.with_audit(verdict)
+
+
+def shuffled_order(n_rows: int) -> NDArray[np.int64]:
+    """An order of rows drawn from the operating system: whoever was first in the table is anywhere in the file."""
+    keys = np.frombuffer(secrets.token_bytes(8 * n_rows), dtype=np.uint64)
+    return np.argsort(keys, kind="stable")
+
+
+def sorted_order(rows: Table) -> NDArray[np.int64]:
+    """Rows by their published cells, first column first: the same file whatever order they came in."""
+    return np.lexsort([column.codes for column in reversed(list(rows.values()))]).astype(np.int64)
+
+
+def people_behind(requirement: Requirement) -> int:
+    """How many people must stand behind what is said of a private column's domain."""
+    states_k = any(not needs_values(part) for part in parts_of(requirement))
+    return least_people(requirement) if states_k else max(least_people(requirement), USUAL_PEOPLE)
+
+
+class TableAnonymizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The base of anonymisers: `fit` makes `release_`, `fit_transform` hands the rows back as they came."""
+
+    release_: TableRelease
+
+    @abstractmethod
+    def _generalise(self, X: Any, y: Any) -> tuple[Generalisation, TableRelease]:
+        """The generalised rows in the order they came, and their release."""
+
+    def fit(self, X: Any, y: Any = None) -> TableAnonymizer:
+        """Generalise the table, audit it, and keep what may leave as `release_`.
+
+        Parameters
+        ----------
+        X
+            One row a person: a data frame, an Arrow table, a NumPy array or a `Table`.
+        y
+            The target's values, or the name of its column in `X`.
+        """
+        self._fit(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Generalise the table and give it back, rows in the order they came, public values as texts.
+
+        For use in house: the order of rows may tell who is who. What may leave is `release_`, whose rows are in no
+        order that tells anything. A target given as values is not among the columns; an index is not kept.
+        """
+        made = self._fit(X, y)
+        beside = None if isinstance(y, str) else made.target
+        columns = {name: cells for name, cells in frame_columns(made.rows).items() if name != beside}
+        return from_columns(columns, _backend(X))
+
+    def _fit(self, X: Any, y: Any) -> Generalisation:
+        if y is None:
+            raise DataError(
+                "no-target",
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
+                "Give its values, or the name of its column in X.",
+            )
+        made, self.release_ = self._generalise(X, y)
+        return made
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _backend(X: Any) -> Backend:
+    """The data frame library that rows came in, or Arrow for all that is none."""
+    frame = nw.from_native(X, pass_through=True)
+    name = frame.implementation.value if isinstance(frame, nw.DataFrame | nw.LazyFrame) else "pyarrow"
+    known: dict[str, Backend] = {"pandas": "pandas", "polars": "polars"}
+    return known.get(name, "pyarrow")

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The data itself, generalised by the spans of a tree: multi-dimensional recoding (VLDB'08 Sect. 3 and 6.2)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.base import Generalisation, TableAnonymizer, people_behind, publish_table
+from shoal.audit.spans import TreeSpans
+from shoal.data.domain import Domain, declare_domain
+from shoal.data.frames import to_table
+from shoal.data.roles import Roles, TargetRole
+from shoal.data.table import Column, Table, smallest_dtype
+from shoal.data.target import with_target
+from shoal.errors import DataError
+from shoal.privacy import Requirement, as_requirement
+from shoal.release import Attribute, TableRelease, TreeRelease
+from shoal.release.generalised import ALL, Generalised, covers, from_mask, with_labels
+from shoal.release.table import fit_column
+from shoal.trees import AnonymousTreeClassifier
+from shoal.trees.score import Criterion
+
+Masks = dict[str, NDArray[np.bool_]]  # public attribute -> the atoms that a span's paths leave
+
+
+def anonymize_by_tree(
+    release: TreeRelease,
+    table: Any,
+    y: Any = None,
+    *,
+    privacy: Requirement | int | None = None,
+    reproducible: bool = False,
+) -> TableRelease:
+    """Publish the rows of a tree, each generalised to what the tree asks of people with its public values.
+
+    A person's public value becomes what all public tests on the way to the leaves of his span leave of the column, and
+    ``*`` where none of them asks for it. Private columns, the target included, are published exactly, as the release's
+    domain has them: a number beyond the bounds of an undeclared private column becomes the bound.
+
+    Parameters
+    ----------
+    release
+        The tree; its roles are the table's. Columns that it does not know, identifiers among them, are left out.
+    table
+        The rows it was learned from.
+    y
+        The target's values, the name of its column, or None when the table has a column of its name.
+    privacy
+        What is promised, if other than the release claims; it must be given where a release claims it in words only.
+    reproducible
+        Sort the rows by what is published of them. By default their order is drawn from the operating system.
+
+    Returns
+    -------
+    TableRelease
+        With the verdict of its audit. A table that fails is withheld: a tree may have small groups whose span is a
+        single bin, which tell nothing private, but a table with private columns may not.
+
+    Notes
+    -----
+    With only the target private a span is a leaf, and the result is the table equivalent to the tree [1]_ (Sect. 3).
+    Two spans part at some public test that both can be put to, so their generalised values exclude each other: the
+    groups of the table are those of the tree, and everybody fits exactly one of them.
+
+    References
+    ----------
+    .. [1] A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
+       789-804, doi:10.1007/s00778-006-0039-5.
+
+    Examples
+    --------
+    >>> from shoal import AnonymousTreeClassifier, load_sample
+    >>> people = load_sample().table.select(["age", "sex", "diabetes"])
+    >>> tree = AnonymousTreeClassifier(privacy=1500).fit(people, "diabetes").release_
+    >>> anonymize_by_tree(tree, people)
+    <TableRelease: 5000 rows, 3 columns, 2 groups>
+    """
+    requirement = release.requirement if privacy is None else as_requirement(privacy)
+    given = to_table(table)
+    rows = with_target(given, y, release.target)
+    made = generalise_by_tree(release, rows, given.names, requirement)
+    return publish_table(made, requirement, rows, reproducible=reproducible)
+
+
+def generalise_by_tree(
+    release: TreeRelease, table: Table, order: Sequence[str], requirement: Requirement
+) -> Generalisation:
+    """The generalised rows, in the order they came, with columns in a given order."""
+    roles = {attribute.name: attribute.role for attribute in release.attributes} | dict(release.unused)
+    absent = [name for name in roles if name not in table]
+    if absent:
+        raise DataError("no-column", f"The release knows column(s) {', '.join(map(repr, absent))} that are not here.")
+    settled = _settle(release, table, people_behind(requirement))
+    spans = _Generaliser(release, table)
+    columns: dict[str, Column] = {}
+    attributes: dict[str, Attribute] = {}
+    generalised: dict[str, tuple[Generalised, ...]] = {}
+    for name in dict.fromkeys([*(name for name in order if name in roles), *roles]):
+        if roles[name] == "private":
+            attributes[name], columns[name] = settled[name]
+            continue
+        attributes[name], generalised[name], codes = spans.column(name)
+        labels = tuple(value.label for value in generalised[name])
+        columns[name] = Column(name, "categorical", codes.astype(smallest_dtype(len(labels))), labels)
+    return Generalisation(
+        release.target, tuple(attributes.values()), Table(columns.values()), generalised, release.sensitive
+    )
+
+
+def _settle(release: TreeRelease, table: Table, people: int) -> dict[str, tuple[Attribute, Column]]:
+    """The private columns in codes of a domain that is declared or safe to state."""
+    stated = [attribute for attribute in release.attributes if attribute.role == "private"]
+    found = {each.name: (each, fit_column(each, table[each.name])) for each in stated}
+    unused = tuple(name for name, role in release.unused.items() if role == "private")
+    if unused:
+        safe = declare_domain(table, Roles(public=(), private=unused, target=release.target), None, {}, people=people)
+        found |= {name: (Attribute.of(safe[name], "private"), safe[name]) for name in unused}
+    return found
+
+
+class _Generaliser:
+    """What a tree leaves of each public column, span by span."""
+
+    def __init__(self, release: TreeRelease, table: Table) -> None:
+        self.release, self.table, self.routing = release, table, release.routing
+        self.spans = TreeSpans(release, release.public)
+        found = self.spans.spans(table)
+        self.of_person = found.of_person
+        self.masks = [self._masks(self.spans.leaves_of(int(person))) for person in found.example]
+
+    def _masks(self, leaves: list[int]) -> Masks:
+        """The atoms of each public attribute that the tests above some leaves have in common."""
+        left: Masks = {}
+        seen: set[int] = set()
+        for leaf in leaves:
+            child = leaf
+            while (parent := int(self.release.parents[child])) >= 0 and child not in seen:
+                seen.add(child)
+                name = self.routing.names[self.routing.tests[parent]]
+                if name in self.spans.public:
+                    mask = self.routing.children(parent) == child
+                    left[name] = left[name] & mask if name in left else mask
+                child = parent
+        return left
+
+    def column(self, name: str) -> tuple[Attribute, tuple[Generalised, ...], NDArray[np.int64]]:
+        """A public column: its domain, its generalised values and the one of each person."""
+        if name == self.release.target:
+            return self._exact(name)
+        if name not in self.spans.public:
+            return self._hidden(name)
+        attribute = self.release.attribute(name)
+        atoms = self.routing.atoms[self.routing.names.index(name)]
+        everything = np.ones(atoms.n, dtype=bool)
+        of_span = [from_mask(atoms, masks.get(name, everything)) for masks in self.masks]
+        # listed by the place of what they stand for, never by who came first in the table
+        distinct = list(dict.fromkeys(of_span))
+        masks = covers(atoms, distinct)
+        order = np.lexsort([masks.sum(axis=1), masks.argmax(axis=1), [value.is_all for value in distinct]])
+        found = [distinct[i] for i in order]
+        position = {value: code for code, value in enumerate(found)}
+        codes = np.array([position[value] for value in of_span], dtype=np.int64)[self.of_person]
+        return attribute, with_labels(attribute, found, self._names(name)), codes
+
+    def _exact(self, name: str) -> tuple[Attribute, tuple[Generalised, ...], NDArray[np.int64]]:
+        """A public target: a bin tells its value, so the table does."""
+        attribute = self.release.attribute(name)
+        column = fit_column(attribute, self.table[name]).compact()
+        found = [Generalised("", values=(value,)) for value in column.names]
+        return attribute, with_labels(attribute, found), column.codes.astype(np.int64)
+
+    def _hidden(self, name: str) -> tuple[Attribute, tuple[Generalised, ...], NDArray[np.int64]]:
+        """A public column that the tree never asks for; what was found in its rows is not stated either."""
+        attribute = Attribute(name, "public", "categorical", values=(ALL,))
+        if name not in self.release.unused:
+            attribute = self.release.attribute(name)
+        return attribute, (Generalised(ALL),), np.zeros(self.table.n_rows, dtype=np.int64)
+
+    def _names(self, name: str) -> dict[Generalised, set[str]]:
+        """What the tree's branches call sets of values of a column."""
+        names: dict[Generalised, set[str]] = {}
+        atoms = self.routing.atoms[self.routing.names.index(name)]
+        for node in self.release.nodes:
+            for branch in node.branches:
+                if node.attribute == name and branch.label is not None and branch.values:
+                    mask = np.zeros(atoms.n, dtype=bool)
+                    mask[atoms.of_branch(branch)] = True
+                    names.setdefault(replace(from_mask(atoms, mask), label=""), set()).add(branch.label)
+        return names
+
+
+class TreeAnonymizer(TableAnonymizer):
+    """Generalise a table by a decision tree that keeps the promise, so that it stays good for learning its target.
+
+    The parameters are those of `AnonymousTreeClassifier`, and mean the same. Every group counts, also where its span is
+    a single bin, because private columns are published exactly.
+
+    Parameters
+    ----------
+    reproducible
+        Sort the published rows by what is published of them. By default their order is drawn from the operating system.
+
+    Attributes
+    ----------
+    release_ : TableRelease
+        All that may leave the house, with the audit's verdict.
+    tree_ : TreeRelease
+        The tree that generalised it.
+    n_features_in_ : int
+        How many columns it was given.
+    feature_names_in_ : ndarray
+        Their names, where they had any.
+
+    References
+    ----------
+    .. [1] A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
+       789-804, Sect. 6.2, doi:10.1007/s00778-006-0039-5.
+
+    Examples
+    --------
+    >>> from shoal import load_sample
+    >>> from shoal.anonymize import TreeAnonymizer
+    >>> people = load_sample().to_arrow().select(["age", "sex", "education", "diabetes"])
+    >>> anonymizer = TreeAnonymizer(privacy=1000, hierarchies={"age": {"intervals": [20, 40]}})
+    >>> anonymizer.fit_transform(people, "diabetes").column_names
+    ['age', 'sex', 'education', 'diabetes']
+    >>> anonymizer.release_.verdict.smallest_group >= 1000
+    True
+    """
+
+    def __init__(
+        self,
+        privacy: Requirement | int = 10,
+        *,
+        public: Sequence[str] | None = None,
+        target_role: TargetRole = "private",
+        sensitive: Sequence[str] = (),
+        domain: Domain | None = None,
+        person: str | None = None,
+        hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+        criterion: Criterion = "gain",
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        variant: Literal["id3"] | None = None,
+        engine: Literal["memory"] = "memory",
+        random_state: int | np.random.RandomState | None = None,
+        reproducible: bool = False,
+    ) -> None:
+        self.privacy = privacy
+        self.public = public
+        self.target_role = target_role
+        self.sensitive = sensitive
+        self.domain = domain
+        self.person = person
+        self.hierarchies = hierarchies
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.variant = variant
+        self.engine = engine
+        self.random_state = random_state
+        self.reproducible = reproducible
+
+    def _generalise(self, X: Any, y: Any) -> tuple[Generalisation, TableRelease]:
+        options = {name: value for name, value in self.get_params(deep=False).items() if name != "reproducible"}
+        model = AnonymousTreeClassifier(**options, strict=True).fit(X, y)
+        self.tree_ = model.release_
+        self.n_features_in_ = model.n_features_in_
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        table = to_table(X)
+        rows = with_target(table, y, self.tree_.target)
+        requirement = as_requirement(self.privacy)
+        made = generalise_by_tree(self.tree_, rows, table.names, requirement)
+        return made, publish_table(made, requirement, rows, reproducible=self.reproducible)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The audit of a released table: its groups are the rows that say the same of everything an attacker knows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.auditor import SHOWN, _ask, _attacker_knows, _exposure_finding
+from shoal.audit.coverage import compare, overlap
+from shoal.audit.recount import Groups
+from shoal.audit.result import Audit, Finding
+from shoal.data.domain import check_sensitive
+from shoal.data.frames import to_table
+from shoal.data.table import Column, Table
+from shoal.data.target import with_target
+from shoal.errors import DataError, RequirementError, RoleError, closest
+from shoal.privacy import Requirement, as_requirement, claims, needs_values
+from shoal.release import TableRelease
+
+
+def audit_table(
+    release: TableRelease,
+    X: Any = None,
+    y: Any = None,
+    *,
+    public: Collection[str] | None = None,
+    privacy: Requirement | int | None = None,
+) -> Audit:
+    """Recount the groups of a released table from the table alone and, where the original rows are given, against them.
+
+    A group is exempt only where nothing private is published. The parameters are those of `audit`.
+    """
+    requirement = release.requirement if privacy is None else as_requirement(privacy)
+    known = _known(release, public)
+    groups = group_rows([release.rows[name] for name in release.columns if name in known], release.n_people)
+    hidden = [name for name in release.columns if name not in known]
+    counts_for = np.full(len(groups), bool(hidden))
+    parts, failing, findings = _ask(requirement, _sensitive(release, known, requirement), groups, counts_for)
+    findings = _describe(release, known, groups, failing) + findings
+    if X is not None:
+        findings += _compare(release, _read(release, X, y))
+    told = [name for name in release.public if name in known and not release.is_hidden(name)]
+    exact = not overlap(release, told, _examples(release, told))
+    exposed, confidence = (None, None)
+    if release.target is not None and release.target not in known:
+        exposed, confidence = _attacker_knows(groups.by_value(release.rows[release.target]))
+        findings += _exposure_finding(release.target, exposed, release.n_people, exact)
+    sizes = groups.people[counts_for]
+    return Audit(
+        holds=not any(finding.severity == "breach" for finding in findings),
+        smallest_group=int(sizes.min()) if len(sizes) else None,
+        n_people=release.n_people,
+        n_groups=len(groups),
+        n_exempt=int((~counts_for).sum()),
+        parts=parts,
+        group_sizes=np.sort(groups.people),
+        exposed=exposed,
+        highest_confidence=confidence,
+        exact=exact,
+        findings=tuple(sorted(findings, key=lambda finding: finding.severity != "breach")),
+        claims=tuple(claims(requirement)),
+        public=release.public if public is None else tuple(sorted(known)),
+        sha256=release.sha256,
+    )
+
+
+def group_rows(columns: Sequence[Column], n_rows: int) -> Groups:
+    """Number the rows by what some columns say: sorted, a new group begins wherever a column changes."""
+    order = np.lexsort([column.codes for column in columns]) if columns else np.arange(n_rows)
+    begins = np.zeros(n_rows, dtype=bool)
+    begins[0] = True
+    for column in columns:
+        codes = column.codes[order]
+        begins[1:] |= codes[1:] != codes[:-1]
+    of_person = np.empty(n_rows, dtype=np.int64)
+    of_person[order] = np.cumsum(begins) - 1
+    people = np.bincount(of_person)
+    return Groups(of_person, people, np.full(len(people), 2), order[begins])
+
+
+def _examples(release: TableRelease, names: Sequence[str]) -> NDArray[np.int64]:
+    return group_rows([release.rows[name] for name in names], release.n_people).example
+
+
+def _known(release: TableRelease, public: Collection[str] | None) -> frozenset[str]:
+    """What the attacker knows: as the release says, or as the auditor says instead."""
+    if public is None:
+        return frozenset(release.public)
+    if isinstance(public, str):
+        raise RoleError("roles", f"public must be a list of column names; got one string. Try [{public!r}].")
+    for name in public:
+        if name not in release.columns:
+            near = closest(name, release.columns)
+            raise RoleError("roles", f"The release has no column {name!r} to be public.{near}")
+    return frozenset(public)
+
+
+def _sensitive(release: TableRelease, known: frozenset[str], requirement: Requirement) -> list[Column | None]:
+    """The columns whose values the requirement is about; [None] where group sizes are all it asks."""
+    if not needs_values(requirement):
+        return [None]
+    names = [*([] if release.target is None else [release.target]), *release.sensitive]
+    columns: list[Column | None] = []
+    for name in names:
+        if name not in known and name not in release.generalised:
+            check_sensitive(release.rows[name])
+            columns.append(release.rows[name].compact() if name != release.target else release.rows[name])
+    if not columns:
+        raise RequirementError(
+            "nothing-sensitive",
+            "A requirement about private values needs a private target or a private column named as sensitive.",
+        )
+    return columns
+
+
+def _describe(
+    release: TableRelease, known: frozenset[str], groups: Groups, failing: NDArray[np.bool_]
+) -> list[Finding]:
+    """The smallest failing groups in words: what the public columns say of them, and no private cell."""
+    numbers = np.flatnonzero(failing)
+    numbers = numbers[np.argsort(groups.people[numbers], kind="stable")][:SHOWN]
+    findings = []
+    for number in numbers:
+        row, people = groups.example[number], int(groups.people[number])
+        said = []
+        for name in release.public:
+            value = release.generalised[name][int(release.rows[name].codes[row])]
+            if name in known and not value.is_all:
+                said.append(f"{name} {value.label or '(missing)'}")
+        words = said[:SHOWN] + ([f"{len(said) - SHOWN} more columns"] if len(said) > SHOWN else [])
+        findings.append(
+            Finding(
+                "group-fails",
+                "breach",
+                f"A group of {people:,} {'person' if people == 1 else 'people'}: {' and '.join(words) or 'everybody'}.",
+                people,
+            )
+        )
+    return findings
+
+
+def _read(release: TableRelease, X: Any, y: Any) -> Table:
+    """The original rows, as far as the release publishes their columns."""
+    kinds = dict(release.kinds)
+    if isinstance(y, str):
+        kinds[y] = "categorical"
+    table = to_table(X, kinds=kinds, only=kinds)
+    if release.target is None:
+        if y is not None:
+            raise DataError("no-target", "This release has no target, so there is nothing to compare y with.")
+        return table
+    return with_target(table, y, release.target) if y is not None or release.target in table else table
+
+
+def _compare(release: TableRelease, table: Table) -> list[Finding]:
+    """Original rows that no published row stands for, and groups that are not those of the rows."""
+    groups = group_rows([release.rows[name] for name in release.public], release.n_people)
+    found = compare(release, table, groups.of_person, groups.example)
+    findings = []
+    if found.uncovered:
+        findings.append(
+            Finding(
+                "not-covered",
+                "breach",
+                f"{found.uncovered:,} of these rows fit none of the published ones: other rows, or a changed file.",
+                found.uncovered,
+            )
+        )
+    if len(found.wrong) or table.n_rows != release.n_people:
+        findings.append(
+            Finding(
+                "counts-differ",
+                "breach",
+                f"{len(found.wrong):,} group(s) of the release do not have the people of these rows "
+                f"({release.n_people:,} published, {table.n_rows:,} here): other rows, or a changed file.",
+                int(groups.people[found.wrong].sum()),
+            )
+        )
+    return findings

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a published cell of a public column says: a set of values or of numbers, and how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.release.domain import MISSING, Atoms, Attribute, Interval, plain
+
+ALL = "*"
+LONGEST = 200  # characters of a label that lists values; the release states them in full anyway
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Generalised:
+    """Some values, or some intervals, perhaps with missing. One that states nothing stands for everything.
+
+    `label` is what the cell says in the file: ``*`` for everything, nothing at all for missing.
+
+    >>> Generalised("(20, 30]", intervals=(Interval(20, 30),)).to_json()
+    {'label': '(20, 30]', 'above': 20, 'at_most': 30}
+    >>> Generalised("*").to_json()
+    {'label': '*'}
+    """
+
+    label: str
+    values: tuple[str, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    missing: bool = False
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it stands for every value of the domain, missing included."""
+        return not (self.values or self.intervals or self.missing)
+
+    def to_json(self) -> dict[str, Any]:
+        """The label and what it means, in the words of a branch."""
+        entry: dict[str, Any] = {"label": self.label}
+        if self.values:
+            entry["values"] = list(self.values)
+        ends = [_ends(interval) for interval in self.intervals]
+        if len(ends) == 1 and ends[0]:
+            entry.update(ends[0])
+        elif ends:
+            entry["intervals"] = ends
+        if self.missing:
+            entry["missing"] = True
+        return entry
+
+
+def _ends(interval: Interval) -> dict[str, Any]:
+    ends = {"above": interval.above, "at_most": interval.at_most}
+    return {key: plain(end) for key, end in ends.items() if end is not None}
+
+
+def atoms_of(attribute: Attribute, found: Sequence[Generalised]) -> Atoms:
+    """The finest pieces of a column that some of its generalised values tell apart."""
+    ends = {end for value in found for part in value.intervals for end in (part.above, part.at_most)}
+    return Atoms(attribute, np.array(sorted(end for end in ends if end is not None), dtype=np.float64))
+
+
+def cover(atoms: Atoms, value: Generalised) -> Mask:
+    """Which atoms a generalised value stands for."""
+    if value.is_all:
+        return np.ones(atoms.n, dtype=bool)
+    mask = np.zeros(atoms.n, dtype=bool)
+    if value.values:
+        mask[atoms.of_values(value.values)] = True
+    for interval in value.intervals:
+        mask[atoms.of_interval(interval)] = True
+    if value.missing:
+        mask[-1] = True
+    return mask
+
+
+def covers(atoms: Atoms, found: Sequence[Generalised]) -> Mask:
+    """Which atoms each of some generalised values stands for (values × atoms)."""
+    return np.stack([cover(atoms, value) for value in found])
+
+
+def from_mask(atoms: Atoms, mask: Mask) -> Generalised:
+    """The generalised value that stands for some atoms, without a label yet."""
+    if mask[atoms.possible].all():
+        return Generalised(ALL)
+    known, missing = mask[: atoms.n_known], bool(atoms.attribute.missing and mask[-1])
+    if atoms.attribute.type == "categorical":
+        values = tuple(atoms.attribute.values[i] for i in np.flatnonzero(known))
+        return Generalised("", values=values, missing=missing)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(np.int8)))
+    cuts = atoms.thresholds
+    intervals = tuple(
+        Interval(None if first == 0 else float(cuts[first - 1]), None if end == len(known) else float(cuts[end - 1]))
+        for first, end in edges.reshape(-1, 2)
+    )
+    return Generalised("", intervals=intervals, missing=missing)
+
+
+def with_labels(
+    attribute: Attribute, found: Sequence[Generalised], names: Mapping[Generalised, set[str]] | None = None
+) -> tuple[Generalised, ...]:
+    """Write a label on each of a column's generalised values, so that no two read the same.
+
+    Parameters
+    ----------
+    names
+        What a hierarchy calls some of them. Such a name is used where it can mean nothing else in this column.
+
+    Examples
+    --------
+    >>> low = Generalised("", values=("1st", "2nd"))
+    >>> degree = Attribute("degree", "public", "categorical", values=("1st", "2nd", "BSc"))
+    >>> [value.label for value in with_labels(degree, [low, Generalised("*")], {low: {"Low"}})]
+    ['Low', '*']
+    >>> [value.label for value in with_labels(degree, [low, Generalised("", values=("BSc",))])]
+    ['{1st, 2nd}', 'BSc']
+    """
+    names = names or {}
+    told: dict[str, int] = {}
+    for called in names.values():
+        for name in called:
+            told[name] = told.get(name, 0) + 1
+    used = {ALL, "", *attribute.values}
+    answer: list[Generalised] = []
+    for value in found:
+        label = usual_label(value)
+        if (len(value.values) == 1 and label == value.values[0]) or label in (ALL, ""):
+            answer.append(replace(value, label=label))
+            continue
+        called = names.get(value, set())
+        name = next(iter(called)) if len(called) == 1 else ""
+        if name and told[name] == 1 and name not in used:
+            label = name
+        tried, n = label, 1
+        while tried in used:
+            n += 1
+            tried = f"{label} ({n})"
+        used.add(tried)
+        answer.append(replace(value, label=tried))
+    return tuple(answer)
+
+
+def usual_label(value: Generalised) -> str:
+    """How a generalised value is written when no hierarchy has a name for it.
+
+    >>> usual_label(Generalised("", intervals=(Interval(None, 19.5), Interval(65, None)), missing=True))
+    '<=19.5 or >65 or (missing)'
+    """
+    if value.is_all:
+        return ALL
+    gap = [MISSING] if value.missing else []
+    if value.intervals:
+        return " or ".join([*map(_interval_label, value.intervals), *gap])
+    if not value.values:
+        return ""
+    if len(value.values) == 1 and not gap and value.values[0] not in (ALL, ""):
+        return value.values[0]
+    label = "{" + ", ".join([*value.values, *gap]) + "}"
+    if len(label) > LONGEST:
+        first = ", ".join(each[:50] for each in value.values[:2])
+        label = f"{{{first}, … {len(value.values) + len(gap) - 2} more}}"
+    return label
+
+
+def _interval_label(interval: Interval) -> str:
+    if interval.above is None:
+        return "any number" if interval.at_most is None else f"<={plain(interval.at_most)}"
+    if interval.at_most is None:
+        return f">{plain(interval.above)}"
+    return f"({plain(interval.above)}, {plain(interval.at_most)}]"

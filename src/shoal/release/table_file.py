@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of rows beside a released table: CSV whose cells are labels and exact private values."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+from numpy.typing import NDArray
+
+from shoal.data.table import Column, Table
+from shoal.errors import ReleaseError
+from shoal.release.domain import plain
+from shoal.release.files import write_atomically, write_json
+
+MAX_DATA_BYTES = 2 * 1024**3
+MAX_NAME = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A column as entries and a position among them a row; −1 is an empty cell."""
+
+    entries: list[Any]
+    index: NDArray[np.int32]
+
+    def decode(self, *, dictionary: bool = True) -> pa.Array:
+        """The column as Arrow."""
+        entries = pa.array(self.entries, None if self.entries else pa.string())
+        array = pa.DictionaryArray.from_arrays(pa.array(self.index, mask=self.index < 0), entries)
+        return array if dictionary else array.dictionary_decode()
+
+
+def cells_of(rows: Table, *, typed: bool = False) -> dict[str, Cells]:
+    """The cells of every published column, as texts or (`typed`) in the type that private values had."""
+    return {name: _cells(column, typed) for name, column in rows.items()}
+
+
+def _cells(column: Column, typed: bool) -> Cells:
+    entries: list[Any]
+    if column.kind == "numeric":
+        entries = column.numbers.tolist()
+        if not typed:
+            entries = [str(plain(number)) for number in entries]
+        elif column.integer and all(abs(number) < 2**53 for number in entries):
+            entries = [int(number) for number in entries]
+    elif typed and column.labels != "string":
+        make: Any = {"integer": int, "number": float, "boolean": "True".__eq__}[column.labels]
+        entries = [make(value) for value in column.names]
+    else:
+        entries = list(column.names)
+    index = column.codes.astype(np.int32)
+    if column.missing:
+        index = np.where(index == len(column.values), np.int32(-1), index)
+    return Cells(entries, index)
+
+
+def csv_text(cells: Mapping[str, Cells]) -> str:
+    """The file of rows: quoted only where needed, a missing value as nothing, an empty text as two quotes."""
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(cells)
+    parts = []
+    for each in cells.values():
+        # entries are quoted once each, never a cell at a time
+        quoted = Cells([_quoted(text) for text in each.entries], each.index).decode(dictionary=False)
+        parts.append(quoted.cast(pa.large_string()))
+    lines = pc.binary_join_element_wise(*parts, pa.scalar(",", pa.large_string()), null_handling="replace")
+    ends = pa.array([0, len(lines)], pa.int64())
+    body = pc.binary_join(pa.LargeListArray.from_arrays(ends, lines), pa.scalar("\n", pa.large_string()))[0]
+    return header.getvalue() + str(body.as_py()) + "\n"
+
+
+def _quoted(text: str) -> str:
+    if text and not any(mark in text for mark in ',"\r\n'):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def check_name(name: str) -> str:
+    """The name of a file beside the release: a plain name, never a way to some other folder."""
+    strange = any(mark in name for mark in '/\\:\0"<>|?*') or name in ("", ".", "..") or name.startswith(".")
+    if strange or len(name) > MAX_NAME or not name.isprintable():
+        raise ReleaseError(
+            "data-file", "The file of rows must have a plain name, without a folder: it stands beside the release."
+        )
+    return name
+
+
+def read_cells(path: Path, columns: Sequence[str], sha256: str, n_rows: int) -> dict[str, Cells]:
+    """Read the file of rows that a release names; one that is missing or changed is refused."""
+    shown = repr(path.name)
+    try:
+        if not path.is_file():
+            raise ReleaseError(
+                "data-file", f"Its rows are not there: no file {shown} beside the release. Keep the two together."
+            )
+        size = path.stat().st_size
+        if size > MAX_DATA_BYTES:
+            raise ReleaseError("too-large", f"{shown} has {size:,} bytes; at most {MAX_DATA_BYTES:,} are read.")
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ReleaseError("cannot-read", f"Cannot read {shown}: {error.strerror}.") from None
+    if hashlib.sha256(raw).hexdigest() != sha256:
+        raise ReleaseError("data-file", f"{shown} is not the file this release was written with: its SHA-256 differs.")
+    try:
+        table = pacsv.read_csv(
+            pa.BufferReader(raw),
+            pacsv.ReadOptions(block_size=2**26),
+            pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            pacsv.ConvertOptions(
+                column_types={name: pa.string() for name in columns},
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except (pa.ArrowException, UnicodeDecodeError):
+        raise ReleaseError("data-file", f"{shown} is no CSV file in UTF-8 with as many cells in each row.") from None
+    if table.column_names != list(columns):
+        raise ReleaseError("data-file", f"{shown} does not have the columns that the release states.")
+    if table.num_rows != n_rows:
+        raise ReleaseError("data-file", f"{shown} has {table.num_rows:,} rows; the release states {n_rows:,}.")
+    return {name: _encoded(table.column(name)) for name in columns}
+
+
+def _encoded(chunks: pa.ChunkedArray) -> Cells:
+    encoded = chunks.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    index = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return Cells(encoded.dictionary.to_pylist(), index)
+
+
+def save_together(path: Path, body: dict[str, Any], data_path: Path, text: str) -> None:
+    """Write both files, rows first, or leave everything as it was."""
+    made: dict[Path, str] = {}
+    try:
+        for final in (data_path, path):
+            handle, made[final] = _place(final)
+            os.close(handle)
+        _blaming(data_path, made[data_path], lambda: write_atomically(made[data_path], text))
+        _blaming(path, made[path], lambda: write_json(body, made[path]))
+        _swap(data_path, Path(made[data_path]), path, Path(made[path]))
+    finally:
+        for beside in made.values():
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+
+
+def _place(path: Path) -> tuple[int, str]:
+    """An empty file beside a target."""
+    try:
+        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
+
+
+def _blaming(path: Path, beside: str, write: Any) -> None:
+    """Name the file that was asked for, not the one beside it."""
+    try:
+        write()
+    except ReleaseError as error:
+        raise ReleaseError(error.code, str(error).replace(beside, str(path))) from None
+
+
+def _swap(data_path: Path, data_beside: Path, path: Path, beside: Path) -> None:
+    """Rename both into place; if the second fails, the first is undone."""
+    before = Path(f"{data_beside}.before")
+    try:
+        if data_path.exists():
+            _keep(data_path, before)
+        try:
+            os.replace(data_beside, data_path)
+        except OSError as error:
+            raise ReleaseError("cannot-write", f"Cannot write {str(data_path)!r}: {error.strerror}.") from None
+        try:
+            os.replace(beside, path)
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                if before.exists():
+                    os.replace(before, data_path)
+                else:
+                    data_path.unlink()
+            if isinstance(error, OSError):
+                raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
+            raise
+    finally:
+        with contextlib.suppress(OSError):
+            before.unlink()
+
+
+def _keep(path: Path, before: Path) -> None:
+    """A second name for what was there, or a copy where a file cannot have two names."""
+    try:
+        os.link(path, before)
+    except OSError:
+        try:
+            shutil.copy2(path, before)
+        except OSError as error:
+            raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None

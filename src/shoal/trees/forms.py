@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways in which one feature can split a node.
+
+A form lists *positions*: the levels of a hierarchy, the cuts of an ordered feature, or the cuts of a categorical one
+whose values are put in order of the node's own classes. For counts of many nodes at once it tells what each position
+gains, and for sets of people which positions keep a requirement; a position of a node becomes a `Split`.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines import Feature
+from shoal.trees.score import Score
+from shoal.trees.split import Split
+from shoal.trees.veto import Veto
+
+Counts = NDArray[np.int64]
+Order = NDArray[np.intp]  # a permutation of the codes
+
+
+class Form(Protocol):
+    """How a feature may split (see the module)."""
+
+    def order(self, counts: Counts) -> Order | None:
+        """The order in which a node's values stand, where a form makes one (nodes × codes)."""
+        ...
+
+    def gains(self, counts: Counts, order: Order | None) -> Counts:
+        """The gain of every position (nodes × positions)."""
+        ...
+
+    def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
+        """Which positions keep the requirement (sets × positions); `order` may be one for all sets."""
+        ...
+
+    def choose(self, gains: Counts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The position to take among those that are kept (one a node)."""
+        ...
+
+    def split(self, f: int, position: int, order: Order | None) -> Split:
+        """A position of one node as a split."""
+        ...
+
+
+class Levels:
+    """A value, or a group of a hierarchy, a branch (the papers' ID3)."""
+
+    def __init__(self, feature: Feature, score: Score) -> None:
+        assert feature.levels is not None
+        self._levels = feature.levels
+        self._score = score
+
+    def order(self, counts: Counts) -> Order | None:
+        """See `Form`."""
+        return None
+
+    def _grouped(self, counts: Counts, level: int) -> Counts:
+        return self._score.groups(counts, self._levels.maps[level], len(self._levels.labels[level]))
+
+    def gains(self, counts: Counts, order: Order | None) -> Counts:
+        """See `Form`."""
+        return np.stack(
+            [self._score.gains(self._grouped(counts, level)) for level in range(len(self._levels))], axis=1
+        )
+
+    def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
+        """See `Form`."""
+        kept = np.empty((len(counts), len(self._levels)), dtype=bool)
+        for level in range(len(self._levels)):
+            kept[:, level] = veto.kept(self._grouped(counts, level), by).all(axis=1)
+        return kept
+
+    def choose(self, gains: Counts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The finest level that is kept: a coarser one never gains more."""
+        return kept.argmax(axis=1)
+
+    def split(self, f: int, position: int, order: Order | None) -> Split:
+        """See `Form`."""
+        return Split(f, level=position)
+
+
+class Cuts:
+    """Two branches, of the numbers at most and above a cut; missing goes either way."""
+
+    def __init__(self, feature: Feature, score: Score) -> None:
+        self._feature = feature
+        self._score = score
+        self._sides = 1 + feature.missing
+
+    def order(self, counts: Counts) -> Order | None:
+        """See `Form`."""
+        return None
+
+    def gains(self, counts: Counts, order: Order | None) -> Counts:
+        """See `Form`."""
+        return self._score.threshold_gains(counts, self._feature.n_known).reshape(len(counts), -1)
+
+    def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
+        """See `Form`."""
+        return veto.cuts_kept(counts, self._feature.n_known, by).reshape(len(counts), -1)
+
+    def choose(self, gains: Counts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The best that is kept; ties go to the lower cut."""
+        return np.where(kept, gains, 0).argmax(axis=1)
+
+    def split(self, f: int, position: int, order: Order | None) -> Split:
+        """See `Form`."""
+        return Split(f, cut=position // self._sides, missing_low=bool(position % self._sides))
+
+
+class Halves(Cuts):
+    """Two branches of a categorical feature: its values in order of their share of the node's rarer class, cut once.
+
+    For two classes one of these cuts is the best of all ways to put the values into two groups (Breiman et al. 1984,
+    Sect. 4.2); for more classes it is a rule of thumb. Values that are too few to stand alone share a branch with the
+    most similar ones.
+    """
+
+    def __init__(self, feature: Feature, score: Score) -> None:
+        super().__init__(feature, score)
+        self._n_codes = feature.n_codes
+
+    def order(self, counts: Counts) -> Order | None:
+        """Values by their share of the class that tells the node's people apart best, values nobody has last."""
+        people = counts.sum(axis=2)
+        whole = counts.sum(axis=1)
+        pivot = whole.argmax(axis=1)
+        share = np.take_along_axis(counts, pivot[:, None, None], axis=2)[:, :, 0] / np.maximum(people, 1)
+        return np.argsort(np.where(people > 0, share, 2.0), axis=1, kind="stable")
+
+    def gains(self, counts: Counts, order: Order | None) -> Counts:
+        """See `Form`."""
+        return self._score.threshold_gains(self._sorted(counts, order), self._n_codes)[:, :, 0]
+
+    def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
+        """See `Form`."""
+        return veto.cuts_kept(self._sorted(counts, order), self._n_codes, by)[:, :, 0]
+
+    def split(self, f: int, position: int, order: Order | None) -> Split:
+        """See `Form`."""
+        assert order is not None
+        return Split(f, low=tuple(sorted(order[: position + 1].tolist())))
+
+    @staticmethod
+    def _sorted(counts: Counts, order: Order | None) -> Counts:
+        assert order is not None
+        return np.ascontiguousarray(np.take_along_axis(counts, order[:, :, None], axis=1))
+
+
+def form_of(feature: Feature, score: Score, grouping: str | None) -> Form | None:
+    """The form of a feature, or None where it cannot split at all."""
+    if feature.n_known < 2 and not (feature.levels is not None and feature.n_codes > 1):
+        return None
+    if feature.levels is None:
+        return Cuts(feature, score)
+    if grouping == "halves" and feature.levels.cuts is None:
+        return Halves(feature, score)
+    return Levels(feature, score)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Growing with any roles: one queue of candidate splits for all leaves, best gain first (PKDD'06 Algorithm 1).
+
+With private columns besides the target, a split can break the promise for people who are elsewhere in the tree, so
+nodes cannot be decided one by one.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines import Engine
+from shoal.engines.base import Ids
+from shoal.release.parse import MAX_DEPTH
+from shoal.trees.forms import form_of
+from shoal.trees.score import Score
+from shoal.trees.spans import SpanBook
+from shoal.trees.split import GrownNode, Split
+
+Counts = NDArray[np.int64]
+
+
+class Queue:
+    """The one queue. A candidate's gain is that of all people in its node together: a split of many before one of few.
+
+    A candidate that would break the promise comes back as the best form of the same feature in the same node that would
+    not: the next level of a hierarchy, the next best cut. When it is taken out again, it is looked at again, since other
+    splits may have come in between.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        score: Score,
+        book: SpanBook,
+        *,
+        grouping: str | None = None,
+        max_depth: int = MAX_DEPTH,
+        max_leaves: int | None = None,
+    ) -> None:
+        self._engine = engine
+        self._book = book
+        self._max_depth = max_depth
+        self._max_leaves = engine.n_people if max_leaves is None else max_leaves
+        self._n_leaves = 1  # those that somebody is in
+        self._forms = [form_of(feature, score, grouping) for feature in engine.features]
+        self._heap: list[tuple[int, int, int, int]] = []  # −gain, node, feature, position
+        self._grown: list[GrownNode] = []
+        self._ids: list[int] = []  # the engine's number of each grown node; −1 where nobody is
+        self._reach: list[Ids] = []
+
+    def grow(self) -> list[GrownNode]:
+        """Take the best candidate until none is left that gains."""
+        root = np.zeros(1, dtype=np.int64)
+        self._grown.append(GrownNode(0, self._engine.node_classes(root)[0]))
+        self._ids.append(0)
+        self._reach.append(self._book.root)
+        self._open([0])
+        while self._heap and self._n_leaves < self._max_leaves:
+            _, node, f, position = heapq.heappop(self._heap)
+            if self._grown[node].split is None:
+                self._reach[node] = self._book.current(self._reach[node])
+                self._consider(node, f, position)
+        return self._grown
+
+    def _consider(self, node: int, f: int, position: int) -> None:
+        """Split if the promise allows it; else offer the best form of the same feature that it allows."""
+        feature, reach, form = self._engine.features[f], self._reach[node], self._forms[f]
+        assert form is not None
+        if not feature.public:
+            if self._book.keeps_private(reach):
+                counts = self._engine.node_counts(np.array([self._ids[node]]), f)
+                order = form.order(counts)
+                self._split(node, form.split(f, position, None if order is None else order[0]), counts)
+            return
+        counts = self._engine.node_counts(np.array([self._ids[node]]), f)
+        order = form.order(counts)
+        gains = form.gains(counts, order)
+        kept = self._book.kept(reach, f, form, order, gains.shape[1])
+        best = int(form.choose(gains, kept[None])[0])
+        if not kept[best] or not gains[0, best]:
+            return
+        if best == position:
+            self._split(node, form.split(f, position, None if order is None else order[0]), counts)
+        else:
+            heapq.heappush(self._heap, (-int(gains[0, best]), node, f, best))
+
+    def _split(self, node: int, split: Split, counts: Counts) -> None:
+        feature = self._engine.features[split.feature]
+        branch_of, n_branches = split.branch_of(feature), split.n_branches(feature)
+        parent, reach = self._grown[node], self._reach[node]
+        n_taken = len(np.unique(branch_of[counts[0].any(axis=1)]))
+        if self._n_leaves + n_taken - 1 > self._max_leaves:
+            return
+        self._n_leaves += n_taken - 1
+        parent.split = split
+        ids = self._engine.split_nodes(np.array([self._ids[node]]), split.feature, branch_of[None], n_branches)[0]
+        if feature.public:
+            reaches = self._book.split_public(reach, split.feature, branch_of, n_branches)
+            taken = [branch for branch in range(n_branches) if len(reaches[branch])]
+        else:
+            self._book.split_private(reach)
+            reaches = [reach] * n_branches
+            taken = [branch for branch in range(n_branches) if ids[branch] >= 0]
+        opened = []
+        nobody = np.zeros(self._engine.n_classes, dtype=np.int64)
+        for branch in taken:
+            parent.children[branch] = len(self._grown)
+            if ids[branch] >= 0:
+                opened.append(len(self._grown))
+            self._grown.append(GrownNode(parent.depth + 1, nobody))
+            self._ids.append(int(ids[branch]))
+            self._reach.append(reaches[branch])
+        own_counts = self._engine.node_classes(np.array([self._ids[child] for child in opened], dtype=np.int64))
+        for child, own in zip(opened, own_counts, strict=True):
+            self._grown[child].counts = own
+        self._open(opened)
+
+    def _open(self, nodes: list[int]) -> None:
+        """Score every split of new nodes and queue the best of each feature."""
+        nodes = [n for n in nodes if np.count_nonzero(self._grown[n].counts) > 1]
+        nodes = [n for n in nodes if self._grown[n].depth < self._max_depth]
+        if not nodes:
+            return
+        ids = np.array([self._ids[node] for node in nodes], dtype=np.int64)
+        for f, form in enumerate(self._forms):
+            if form is None:
+                continue
+            counts = self._engine.node_counts(ids, f)
+            gains = form.gains(counts, form.order(counts))
+            top = form.choose(gains, np.ones(gains.shape, dtype=bool))
+            for node, position, gain in zip(nodes, top.tolist(), gains[np.arange(len(nodes)), top].tolist(), strict=True):
+                if gain > 0:
+                    heapq.heappush(self._heap, (-gain, node, f, position))

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``shoal anonymize``: two files or none, one sentence for whatever is wrong."""
+
+import csv
+import json
+import os
+from collections import Counter
+
+import pytest
+
+from shoal import audit, load, read_table
+from shoal.cli import run
+from shoal.data import write_sample
+
+
+@pytest.fixture
+def clinic(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SHOAL_DEBUG", raising=False)
+    write_sample(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def shoal(clinic, capsys):
+    def command(*arguments):
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        return (code, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture
+def refuses(clinic, shoal):
+    """A command that must fail: one line, nothing written."""
+
+    def command(*arguments, code=1):
+        before = {path.name: path.read_bytes() for path in clinic.iterdir() if path.is_file()}
+        got, out, err = shoal(*arguments)
+        assert (got, out) == (code, ""), err
+        assert err.startswith("shoal: ")
+        assert err.count("\n") == 1
+        assert {path.name: path.read_bytes() for path in clinic.iterdir() if path.is_file()} == before
+        return err
+
+    return command
+
+
+def test_the_clinic_is_generalised_and_written(clinic, shoal):
+    code, out, err = shoal("anonymize", "-o", "clinic_k25.json")
+    assert (code, err) == (0, "")
+    assert "holds: smallest group" in out
+    for word in ("classification metric", "loss metric", "discernibility", "groups"):
+        assert word in out
+    assert out.endswith("wrote clinic_k25.json\nwrote clinic_k25.csv\n")
+    with open("clinic_k25.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    public = ["age", "sex", "zip", "education", "occupation"]
+    groups = Counter(tuple(row[name] for name in public) for row in rows)
+    assert min(groups.values()) >= 25
+    assert "patient" not in rows[0]
+    release = load("clinic_k25.json")
+    verdict = audit(release, read_table("clinic.csv"))
+    assert verdict.holds
+    assert verdict.group_sizes.tolist() == sorted(groups.values())
+
+
+def test_other_options(clinic, shoal):
+    code, out, _ = shoal("anonymize", "--method", "tree", "-k", 100, "--max-leaves", 5, "--json", "-o", "a.json")
+    assert code == 0
+    body = json.loads(out)
+    assert sorted(body) == ["audit", "measures", "release", "written"]
+    assert body["audit"]["smallest_group"] >= 100
+    assert sorted(body["measures"]) == ["average_class_size", "cm", "dm", "groups", "lm"]
+    assert body["written"] == ["a.json", "a.csv"]
+    assert body["release"]["files"][0]["name"] == "a.csv"
+    assert shoal("anonymize", "--max-depth", 1)[0] == 0  # only told, nothing written
+    assert sorted(path.name for path in clinic.glob("a.*")) == ["a.csv", "a.json"]
+
+
+def test_reproducible_means_the_same_bytes(clinic, shoal):
+    for name in ("a", "b"):
+        assert shoal("anonymize", "--reproducible", "-o", f"{name}.json", "--data-file", f"{name}-rows.csv")[0] == 0
+    assert (clinic / "a-rows.csv").read_bytes() == (clinic / "b-rows.csv").read_bytes()
+    assert shoal("anonymize", "-o", "c.json")[0] == 0
+    shuffled = (clinic / "c.csv").read_text().splitlines()
+    assert shuffled != (clinic / "a-rows.csv").read_text().splitlines()
+    assert sorted(shuffled) == sorted((clinic / "a-rows.csv").read_text().splitlines())
+
+
+def test_a_table_is_audited_like_any_other(clinic, shoal):
+    assert shoal("anonymize", "-o", "t.json")[0] == 0
+    code, out, _ = shoal("audit", "t.json", "clinic.csv")
+    assert code == 0
+    assert "holds" in out
+    assert shoal("audit", "t.json", "clinic.csv", "-k", 2000)[0] == 3
+
+
+def test_bad_input_is_one_sentence_and_nothing_is_written(clinic, refuses):
+    assert "There is no file" in refuses("anonymize", "no.csv", "--target", "x", "-k", 5)
+    assert "6,000" in refuses("anonymize", "-k", 6000, "-o", "t.json")
+    assert "no folder" in refuses("anonymize", "-o", "no/t.json")
+    assert "is read by this command" in refuses("anonymize", "-o", "t.json", "--data-file", "clinic.csv")
+    assert "--data-file needs -o" in refuses("anonymize", "--data-file", "t.csv", code=2)
+    (clinic / "other").mkdir()
+    assert "folder of the release" in refuses("anonymize", "-o", "t.json", "--data-file", "other/t.csv", code=2)
+    assert "two files" in refuses("anonymize", "-o", "t.csv", code=2)
+    assert "plain name" in refuses("anonymize", "-o", "t.json", "--data-file", ".rows")
+    assert "Closest: 'diabetes'" in refuses("anonymize", "--target", "diabets")
+    assert "--max-leaves must be" in refuses("anonymize", "--max-leaves", 0)
+    (clinic / "shoal.toml").unlink()
+    assert "No promise" in refuses("anonymize", "clinic.csv", "--target", "diabetes", code=2)
+    code, _, err = run_quietly("anonymize", "clinic.csv", "--method", "magic")
+    assert code == 2
+
+
+def run_quietly(*arguments):
+    return run(list(arguments)), "", ""
+
+
+def test_rows_do_not_stay_where_the_release_cannot_be_written(clinic, refuses, monkeypatch):
+    once = os.replace
+
+    def fails(source, target):
+        if str(target).endswith("t.json"):
+            raise PermissionError(13, "Permission denied")
+        once(source, target)
+
+    monkeypatch.setattr(os, "replace", fails)
+    assert "Cannot write 't.json': Permission denied." in refuses("anonymize", "-o", "t.json")
