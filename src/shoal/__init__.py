@@ -33,11 +33,13 @@ from shoal.privacy import (
 from shoal.release import TreeRelease, load
 
 if TYPE_CHECKING:
+    from shoal.models import AnonymousModel
     from shoal.trees import AnonymousTreeClassifier
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AnonymousModel",
     "AnonymousTreeClassifier",
     "Attack",
     "Audit",
@@ -68,7 +70,7 @@ __all__ = [
     "to_table",
 ]
 
-_MINERS = {"AnonymousTreeClassifier": "shoal.trees"}
+_MINERS = {"AnonymousModel": "shoal.models", "AnonymousTreeClassifier": "shoal.trees"}
 
 
 def __getattr__(name: str) -> Any:

@@ -103,7 +103,7 @@ def test_findings_name_no_private_cell(release):
 
 
 def test_a_column_that_the_rows_lack_is_refused(release):
-    with pytest.raises(DataError, match="no-column|has a column 'gender'"):
+    with pytest.raises(DataError, match="has a column 'gender'"):
         audit(release, clients().drop(["gender"]))
     assert audit(release, clients().drop(["sports car"])).holds  # nothing is told of it
 
@@ -153,8 +153,9 @@ def test_matches_are_those_of_brute_force(data):
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=20))
 def test_groups_are_equal_rows(rows):
-    names = ("a", "b", "c")
-    columns = [Column(str(i), "categorical", np.array(each, dtype=np.uint8), names) for i, each in enumerate(zip(*rows, strict=True))]
+    codes = np.array(rows, dtype=np.uint8)
+    columns = [Column(str(i), "categorical", codes[:, i].copy(), ("a", "b", "c")) for i in range(2)]
     groups = group_rows(columns, len(rows))
-    assert Counter(rows) == {rows[example]: people for example, people in zip(groups.example, groups.people, strict=True)}
-    assert all((groups.of_person[i] == groups.of_person[j]) == (rows[i] == rows[j]) for i in range(len(rows)) for j in range(i))
+    assert Counter(rows) == {rows[one]: people for one, people in zip(groups.example, groups.people, strict=True)}
+    of = groups.of_person
+    assert all((of[i] == of[j]) == (rows[i] == rows[j]) for i in range(len(rows)) for j in range(i))

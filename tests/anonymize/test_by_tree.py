@@ -11,15 +11,24 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from helpers.strategies import cases, trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal import AnonymousTreeClassifier, Confidence, DataError, KAnonymity, PromiseError, audit, load, load_sample
-from shoal import Roles, to_table
+from helpers.strategies import cases, trees
+from shoal import (
+    AnonymousTreeClassifier,
+    Confidence,
+    DataError,
+    KAnonymity,
+    PromiseError,
+    Roles,
+    audit,
+    load,
+    load_sample,
+    to_table,
+)
 from shoal.anonymize import TreeAnonymizer, anonymize_by_tree
 from shoal.audit.recount import recount
-from shoal.release.table_file import cells_of, csv_text
 from shoal.trees.mine import mine_tree
 
 from .examples import TABLE_2, client_tree, clients
@@ -27,7 +36,7 @@ from .examples import TABLE_2, client_tree, clients
 
 def written(release):
     """The rows of the file, read by nothing of ours."""
-    return list(csv.DictReader(io.StringIO(csv_text(cells_of(release.rows)), newline="")))
+    return list(csv.DictReader(io.StringIO(release.to_csv(), newline="")))
 
 
 def test_vldb_table_2_from_figure_1():
@@ -137,7 +146,7 @@ def test_a_number_of_an_undeclared_private_column_is_clipped_and_not_shown():
     people = pd.DataFrame({"age": list(range(20, 60)), "pay": [*range(39), 99_999], "ill": ["n", "y"] * 20})
     anonymizer = TreeAnonymizer(privacy=5, public=["age"])
     anonymizer.fit(people, "ill")
-    text = csv_text(cells_of(anonymizer.release_.rows)) + json.dumps(anonymizer.release_.to_json("x.csv"))
+    text = anonymizer.release_.to_csv() + json.dumps(anonymizer.release_.to_json("x.csv"))
     assert "99999" not in text
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.strategies import cases, trees
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.strategies import cases, trees
 from shoal import KAnonymity, PromiseError, ReleaseError, Roles, audit, load_sample, to_table
 from shoal.anonymize import anonymize_by_tree, tree_from_table
 from shoal.audit.recount import recount

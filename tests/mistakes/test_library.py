@@ -105,7 +105,7 @@ def test_y_of_another_length(frame):
 
 
 def test_an_unseen_category(frame):
-    tree = fit(frame[["zipcode", "age", "risk"]], privacy=2)
+    tree = fit(frame[["zipcode", "age", "risk"]], privacy=2, variant="id3")
     assert "zipcode" in tree.release_.tested
     frame.loc[:3, "zipcode"] = CANARY + "-new"
     refused(DataError, r"'zipcode' in 4 row\(s\)", lambda: tree.predict(frame))
@@ -114,7 +114,7 @@ def test_an_unseen_category(frame):
 
 
 def test_a_column_the_release_asks_for_is_gone(frame):
-    tree = fit(frame[["zipcode", "risk"]], privacy=2)
+    tree = fit(frame[["zipcode", "risk"]], privacy=2, variant="id3")
     refused(DataError, r"asks for column\(s\) 'zipcode'", lambda: tree.predict(frame[["risk"]]))
     refused(DataError, r"asks for column\(s\) 'zipcode'", lambda: tree.predict(frame[["age"]]))
     refused(DataError, "No column 'risk'", lambda: audit(tree, frame[["zipcode"]]))

@@ -82,7 +82,9 @@ def columns(rows: Rows) -> dict[str, list[Any]]:
 @pytest.fixture(scope="module")
 def clinic() -> TreeRelease:
     table = load_sample().table.drop(["patient"])
-    release: TreeRelease = AnonymousTreeClassifier(privacy=30, max_leaves=40).fit(table, "diabetes").release_
+    release: TreeRelease = (
+        AnonymousTreeClassifier(privacy=30, max_leaves=40, pruning="none").fit(table, "diabetes").release_
+    )
     return release
 
 
@@ -238,7 +240,7 @@ def test_what_a_format_cannot_hold_is_refused_without_showing_it():
 def test_text_is_whole_where_print_stops(clinic):
     assert clinic.to_text() == str(clinic)
     table = load_sample().table.drop(["patient"])
-    big = AnonymousTreeClassifier(privacy=10).fit(table, "diabetes").release_
+    big = AnonymousTreeClassifier(privacy=10, pruning="none").fit(table, "diabetes").release_
     assert "more nodes" in str(big)
     assert "more nodes" not in big.to_text()
     assert len(big.to_text().splitlines()) == len(big.nodes)  # a headline, and the root has no line

@@ -57,7 +57,7 @@ def people():
 @pytest.fixture(scope="module")
 def release(people):
     tree = AnonymousTreeClassifier(
-        privacy=100, public=["age", "sex", "education"], hierarchies={"age": {"intervals": [10, 20, 40]}}
+        variant="id3", privacy=100, public=["age", "sex", "education"], hierarchies={"age": {"intervals": [10, 20, 40]}}
     )
     return tree.fit(people, "diabetes").release_
 
@@ -76,7 +76,7 @@ def test_it_says_who_the_attacker_is_and_what_he_learns(release, people):
     assert "He does not know: smoker and diabetes." in page
     assert "upper bounds" in page
     only_public = people.drop(["smoker"])
-    plain = AnonymousTreeClassifier(privacy=500).fit(only_public, "diabetes").release_
+    plain = AnonymousTreeClassifier(privacy=500, variant="id3").fit(only_public, "diabetes").release_
     assert "Both numbers are exact" in report_html(plain, audit(plain, only_public))
 
 
@@ -88,7 +88,7 @@ def test_other_roles_and_other_claims_than_the_release_states_are_told(release, 
 
 
 def test_a_public_target_has_nothing_to_learn(people):
-    tree = AnonymousTreeClassifier(privacy=100, public=["age", "sex", "education"], target_role="public")
+    tree = AnonymousTreeClassifier(privacy=100, variant="id3", public=["age", "sex", "education"], target_role="public")
     release = tree.fit(people, "diabetes").release_
     assert "nothing to learn about it" in report_html(release, audit(release, people))
 
@@ -129,7 +129,7 @@ def test_names_and_values_are_escaped():
         "other": rng.integers(0, 50, 400),
         f"target {bad}": [f"c{i} {bad}" for i in rng.integers(0, 2, 400)],
     }
-    release = AnonymousTreeClassifier(privacy=5).fit(rows, f"target {bad}").release_
+    release = AnonymousTreeClassifier(privacy=5, variant="id3").fit(rows, f"target {bad}").release_
     for k in (5, 300):
         page = report_html(release, audit(release, rows, privacy=k))
         assert "<script" not in page
@@ -151,7 +151,7 @@ def test_a_large_deep_tree_stays_readable():
         "z": rng.integers(0, 40, 6000),
         "y": rng.integers(0, 9, 6000),
     }
-    release = AnonymousTreeClassifier(privacy=1).fit(rows, "y").release_
+    release = AnonymousTreeClassifier(privacy=1, variant="id3").fit(rows, "y").release_
     assert len(release.nodes) > 2000
     page = report_html(release, audit(release, rows))
     parsed = Balanced(page)

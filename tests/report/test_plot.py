@@ -25,7 +25,9 @@ CLASSES = ("no", "yes")
 
 def clinic(max_leaves: int) -> TreeRelease:
     table = load_sample().table.drop(["patient"])
-    release: TreeRelease = AnonymousTreeClassifier(privacy=20, max_leaves=max_leaves).fit(table, "diabetes").release_
+    release: TreeRelease = (
+        AnonymousTreeClassifier(privacy=20, max_leaves=max_leaves, variant="id3").fit(table, "diabetes").release_
+    )
     return release
 
 

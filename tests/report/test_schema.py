@@ -38,6 +38,7 @@ def body(tmp_path_factory):
     rows["sex"] = [None if i % 40 == 0 else sex for i, sex in enumerate(rows["sex"])]
     rows["age"] = [None if i % 50 == 0 else age for i, age in enumerate(rows["age"])]
     tree = AnonymousTreeClassifier(
+        variant="id3",
         privacy=KAnonymity(40) & Confidence(0.99),
         public=["age", "sex", "zip", "education", "occupation"],
         sensitive=["smoker"],

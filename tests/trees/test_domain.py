@@ -136,13 +136,15 @@ def test_missing_is_a_value_that_the_attacker_sees():
     sex = ["f"] * 10 + ["m"] * 10 + [None] * 3
     t = ["n"] * 10 + ["y"] * 10 + ["n", "y", "n"]
     table = to_table({"sex": sex, "t": t})
-    tree = AnonymousTreeClassifier(privacy=3).fit(table, "t")
+    tree = AnonymousTreeClassifier(privacy=3, variant="id3").fit(table, "t")
     verdict = audit(tree, table)
     assert verdict.smallest_group == 3
     assert tree.release_.attribute("sex").missing
     assert [branch.missing for branch in tree.release_.nodes[0].branches] == [False, False, True]
     # four people are needed and only three are missing: the column cannot be asked at all
-    assert AnonymousTreeClassifier(privacy=4).fit(table, "t").release_.tested == ()
+    assert AnonymousTreeClassifier(privacy=4, variant="id3").fit(table, "t").release_.tested == ()
+    # unless missing may share a branch
+    assert AnonymousTreeClassifier(privacy=4).fit(table, "t").release_.tested == ("sex",)
 
 
 def test_missing_numbers_go_to_the_side_that_tells_more():
@@ -160,7 +162,7 @@ def test_missing_numbers_go_to_the_side_that_tells_more():
 
 def test_an_empty_leaf_predicts_as_its_parent():
     table = to_table({"c": ["a"] * 5 + ["b"] * 4, "t": ["n"] * 5 + ["y"] * 4})
-    tree = AnonymousTreeClassifier(privacy=2, domain={"c": ["a", "b", "z"]}).fit(table, "t")
+    tree = AnonymousTreeClassifier(privacy=2, variant="id3", domain={"c": ["a", "b", "z"]}).fit(table, "t")
     assert [str(leaf_) for leaf_ in tree.release_.predict(to_table({"c": ["a", "b", "z"]}))] == ["n", "y", "n"]
     assert tree.release_.predict_proba(to_table({"c": ["z"]}))[0].tolist() == pytest.approx([5 / 9, 4 / 9])
     assert "nobody" in str(tree.release_)

@@ -189,3 +189,38 @@ def _with_split(body, leaf, name, branches):
     }
     body["nodes"] += [{"counts": {}} for _ in branches]
     return body
+
+
+MANNERS = [{"grouping": "halves"}, {"grouping": "halves", "pruning": "cost"}, {"pruning": 0.25}]
+
+
+@pytest.mark.parametrize("manner", MANNERS, ids=str)
+@given(cases(max_rows=40), st.integers(2, 6), st.booleans())
+@settings(max_examples=150)
+def test_halves_and_pruning_keep_the_promise_by_enumeration(manner, case: Case, k: int, one_queue: bool):
+    try:
+        release = mine(case, KAnonymity(k), one_queue=one_queue, **manner)
+    except PromiseError:
+        assert len(case.rows) < k
+        return
+    assert oracle.holds(release.to_json(), case.rows, case.public, k)
+
+
+@given(cases(max_rows=30), st.integers(1, 4), st.sampled_from(["cost", 0.25, 0.01]))
+@settings(max_examples=150)
+def test_pruning_never_shrinks_a_group(case: Case, k: int, pruning):
+    assume(len(case.rows) >= k)
+    before = oracle.groups(mine(case, KAnonymity(k)).to_json(), case.rows, case.public)
+    after = oracle.groups(mine(case, KAnonymity(k), pruning=pruning).to_json(), case.rows, case.public)
+    # people with the same span before have the same span after
+    assert len(set(zip(before, after, strict=True))) == len(set(before))
+
+
+@given(cases(private=False, max_rows=40), st.integers(1, 5))
+@settings(max_examples=150)
+def test_both_loops_grow_the_same_halves(case: Case, k: int):
+    assume(len(case.rows) >= k)
+    manner = {"grouping": "halves", "criterion": "gini"}
+    assert (
+        mine(case, KAnonymity(k), **manner).to_json() == mine(case, KAnonymity(k), one_queue=True, **manner).to_json()
+    )

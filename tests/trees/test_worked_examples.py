@@ -45,7 +45,11 @@ def names_by_group(release, table, names, public=None):
 
 
 def mortgage_tree(**options):
-    return AnonymousTreeClassifier(privacy=3, public=["marital status"], **options).fit(loans(), "loan risk").release_
+    return (
+        AnonymousTreeClassifier(privacy=3, public=["marital status"], variant="id3", **options)
+        .fit(loans(), "loan risk")
+        .release_
+    )
 
 
 def test_vldb_figure_2_is_what_kadet_returns():
@@ -101,7 +105,9 @@ def test_vldb_figure_4_splitting_the_other_leaf_gains_nothing():
 
 
 def test_splitting_by_the_public_column_first_is_refused_for_four():
-    tree = AnonymousTreeClassifier(privacy=4, public=["marital status"], domain={"sports car": ["Yes", "No"]})
+    tree = AnonymousTreeClassifier(
+        privacy=4, public=["marital status"], variant="id3", domain={"sports car": ["Yes", "No"]}
+    )
     release = tree.fit(loans(), "loan risk").release_
     assert [node.attribute for node in release.nodes if node.attribute] == ["sports car"]
 

@@ -104,7 +104,7 @@ class TableAnonymizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """
         made = self._fit(X, y)
         beside = None if isinstance(y, str) else made.target
-        columns = {name: cells for name, cells in frame_columns(made.rows).items() if name != beside}
+        columns = {name: cells for name, cells in frame_columns(made.rows, made.generalised).items() if name != beside}
         return from_columns(columns, _backend(X))
 
     def _fit(self, X: Any, y: Any) -> Generalisation:

@@ -203,6 +203,8 @@ class TreeAnonymizer(TableAnonymizer):
 
     Parameters
     ----------
+    variant
+        ``"id3"``, as in [1]_, unless said otherwise: what a classifier prunes away is detail that a table can keep.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
 
@@ -244,10 +246,12 @@ class TreeAnonymizer(TableAnonymizer):
         domain: Domain | None = None,
         person: str | None = None,
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
-        criterion: Criterion = "gain",
+        criterion: Criterion | None = None,
+        grouping: Literal["levels", "halves"] | None = None,
+        pruning: Literal["cost", "none"] | float | None = None,
         max_depth: int | None = None,
         max_leaves: int | None = None,
-        variant: Literal["id3"] | None = None,
+        variant: Literal["id3"] | None = "id3",
         engine: Literal["memory"] = "memory",
         random_state: int | np.random.RandomState | None = None,
         reproducible: bool = False,
@@ -260,6 +264,8 @@ class TreeAnonymizer(TableAnonymizer):
         self.person = person
         self.hierarchies = hierarchies
         self.criterion = criterion
+        self.grouping = grouping
+        self.pruning = pruning
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.variant = variant

@@ -14,7 +14,7 @@ from shoal.audit.result import Audit, Finding, Part
 from shoal.data.table import Column
 from shoal.errors import DataError, RequirementError
 from shoal.privacy import And, Requirement, as_requirement, claims, needs_values, parts_of
-from shoal.release import TableRelease, TreeRelease
+from shoal.release import ModelRelease, TableRelease, TreeRelease
 
 SHOWN = 5  # failing groups described in words; the counts cover all of them
 
@@ -75,6 +75,10 @@ def audit(
         from shoal.audit.tables import audit_table
 
         return audit_table(release, X, y, public=public, privacy=privacy)
+    if isinstance(release, ModelRelease):
+        from shoal.audit.models import audit_model
+
+        return audit_model(release, X, y, public=public, privacy=privacy)
     if not isinstance(release, TreeRelease):
         raise DataError("not-a-release", f"audit needs a release or a fitted model; got {type(release).__name__}.")
     requirement = release.requirement if privacy is None else as_requirement(privacy)

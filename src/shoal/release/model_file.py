@@ -42,9 +42,9 @@ KNOWN_TYPES = frozenset(
 # models that learn by keeping rows, and what such rows are called in a fitted model
 KEEPING = re.compile(
     r"(KNeighbors|RadiusNeighbors|GaussianProcess|LabelPropagation|LabelSpreading|KernelRidge|KernelPCA|KernelDensity|"
-    r"NearestNeighbors|NeighborhoodComponents|KNNImputer|LocalOutlierFactor|Nystroem|OneClassSVM)\w*|(Nu)?SV[CR]"
+    r"NearestNeighbors|KNNImputer|LocalOutlierFactor|Nystroem|OneClassSVM|KDTree|BallTree)\w*|(Nu)?SV[CR]"
 )
-KEPT = frozenset({"_fit_X", "X_fit_", "X_train_", "support_vectors_", "component_indices_", "_tree"})
+KEPT = frozenset({"_fit_X", "X_fit_", "X_train_", "support_vectors_", "component_indices_"})
 
 
 def dump_model(model: Any) -> bytes:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.data.table import Column, Table
 from shoal.errors import DataError, closest
-from shoal.release.domain import Attribute
+from shoal.release.domain import Attribute, Interval
 from shoal.release.tree import TreeRelease
 
 Numbers = NDArray[np.float64]
@@ -140,3 +140,26 @@ def _middles(groups: TreeRelease) -> Numbers:
     width = bounds[:, 1] - bounds[:, 0]
     middles: Numbers = ((low + high) / 2 - bounds[:, 0]) / np.where(width > 0, width, 1.0)
     return middles
+
+
+def class_intervals(cuts: tuple[float, ...]) -> tuple[str, ...]:
+    """The names of the classes that cuts make of a number.
+
+    >>> class_intervals((10.0, 20.5))
+    ('at most 10', 'above 10, at most 20.5', 'above 20.5')
+    """
+    ends = [None, *cuts, None]
+    return tuple(str(Interval(low, high)) for low, high in zip(ends, ends[1:], strict=False))
+
+
+def classed(column: Column, cuts: tuple[float, ...]) -> Column:
+    """A number as target, as the class that it falls into."""
+    code_of = np.searchsorted(np.array(cuts), column.numbers, side="left")
+    return Column(column.name, "categorical", code_of[column.codes], class_intervals(cuts))
+
+
+def in_order(shares: NDArray[np.float64], of: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Probabilities by the order of `labels`; a class that the model never saw has none."""
+    place = {label: i for i, label in enumerate(of.tolist())}
+    padded = np.column_stack([shares, np.zeros(len(shares))])
+    return padded[:, [place.get(label, -1) for label in labels.tolist()]]

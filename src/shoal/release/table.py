@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -152,7 +152,11 @@ class TableRelease:
 
         `backend` names the data frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
         """
-        return from_columns(frame_columns(self.rows), backend)
+        return from_columns(frame_columns(self.rows, self.public), backend)
+
+    def to_csv(self) -> str:
+        """The file of rows: labels and private values, quoted only where needed, nothing where a value is missing."""
+        return csv_text(cells_of(self.rows, self.public))
 
     # ---------------------------------------------------------------- how it leaves
 
@@ -174,7 +178,7 @@ class TableRelease:
     @cached_property
     def data_sha256(self) -> str:
         """The SHA-256 of the file of rows."""
-        return hashlib.sha256(csv_text(cells_of(self.rows)).encode()).hexdigest()
+        return hashlib.sha256(self.to_csv().encode()).hexdigest()
 
     @cached_property
     def sha256(self) -> str:
@@ -204,12 +208,12 @@ class TableRelease:
             raise ReleaseError("data-file", f"The rows of {str(path)!r} need a file of another name than its own.")
         body = self.to_json(name)
         body["audit"] = self.verdict.to_json()
-        save_together(path, body, path.parent / name, csv_text(cells_of(self.rows)))
+        save_together(path, body, path.parent / name, self.to_csv())
 
 
-def frame_columns(rows: Table) -> dict[str, Any]:
+def frame_columns(rows: Table, public: Collection[str]) -> dict[str, Any]:
     """The cells of published rows as Arrow columns: labels, and private values in the type they had."""
-    return {name: column.decode(dictionary=False) for name, column in cells_of(rows, typed=True).items()}
+    return {name: column.decode(dictionary=False) for name, column in cells_of(rows, public, typed=True).items()}
 
 
 def fit_column(attribute: Attribute, column: Column) -> Column:

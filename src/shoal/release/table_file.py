@@ -10,7 +10,7 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,12 +44,22 @@ class Cells:
         return array if dictionary else array.dictionary_decode()
 
 
-def cells_of(rows: Table, *, typed: bool = False) -> dict[str, Cells]:
-    """The cells of every published column, as texts or (`typed`) in the type that private values had."""
-    return {name: _cells(column, typed) for name, column in rows.items()}
+def cells_of(rows: Table, public: Collection[str], *, typed: bool = False) -> dict[str, Cells]:
+    """The cells of every published column, as texts or (`typed`) in the type that private values had.
+
+    `public` names the columns of labels, among which an empty one means missing.
+    """
+    return {name: _labels(column) if name in public else _values(column, typed) for name, column in rows.items()}
 
 
-def _cells(column: Column, typed: bool) -> Cells:
+def _labels(column: Column) -> Cells:
+    index = column.codes.astype(np.int32)
+    if "" in column.names:
+        index = np.where(index == column.names.index(""), np.int32(-1), index)
+    return Cells(list(column.names), index)
+
+
+def _values(column: Column, typed: bool) -> Cells:
     entries: list[Any]
     if column.kind == "numeric":
         entries = column.numbers.tolist()

@@ -26,11 +26,17 @@ from shoal.release.tree import Unknown
 from shoal.trees.mine import mine_tree
 from shoal.trees.score import Criterion
 
+# criterion, grouping and pruning of each variant
+VARIANTS: dict[str | None, tuple[Criterion, str, str]] = {
+    "id3": ("gain", "levels", "none"),
+    None: ("gini", "halves", "cost"),
+}
+
 
 class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A decision tree that ties nobody in its rows to a private fact by fewer than k people.
 
-    The tree grows by information gain and never makes a split after which some group of people, told apart by what an
+    The tree grows by what splits gain and never makes a split after which some group of people, told apart by what an
     attacker may know, breaks the requirement (kADET, [1]_ [2]_). Each fit ends with an independent audit.
 
     Parameters
@@ -51,17 +57,26 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     hierarchies
         How values generalise: a folder of files, or a dict from column to path, nested dict or `Hierarchy`.
     criterion
-        ``"gain"`` (information gain) or ``"gini"``.
+        What a split gains: ``"gain"`` (information gain) or ``"gini"``. None: as the variant has it.
     strict
         Ask the requirement of single-bin spans too, as [2]_ does; [1]_ shows that those tell nothing private.
     max_depth, max_leaves
         Stop at this many levels below the root, or with this many leaves that somebody is in; None: as far as the
         promise allows. With `max_leaves`, splits that gain most are made first.
+    grouping
+        How a categorical column without a hierarchy is split: ``"levels"``, a branch a value, as in the papers; or
+        ``"halves"``, in two groups of values with like classes, so that rare values need not stand alone. None: as the
+        variant has it.
+    pruning
+        What becomes a leaf again after growing: ``"cost"``, a subtree that saves neither ½·log₂(people) errors nor
+        2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based pruning with that confidence factor; ``"none"``. None: as
+        the variant has it. Pruning only merges groups, so it needs a monotone requirement; all of Shoal's are.
     unknown
         What `predict` does with a category that the declared domain does not have: ``"error"``, or ``"ancestor"``:
         answer from the node that asks for it.
     variant
-        ``"id3"``: as in the papers. None: the best there is, which today is the same.
+        ``"id3"``: as in the papers (information gain, a branch a value, nothing pruned). None: what did best in our
+        measurements (Gini, halves, pruning by cost).
     engine
         Where counts come from; today ``"memory"``.
     random_state
@@ -82,7 +97,8 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     -----
     Differs from [1]_ and [2]_: the one queue is ordered by the gain of all people in a node together; ties go to the
     earlier column, then to the earlier value; a branch that nobody can take leads to an empty leaf whose prediction is
-    its parent's; a numeric column without a hierarchy is split in two at a round number between neighbouring values.
+    its parent's; a numeric column without a hierarchy is split in two at a round number between neighbouring values. The
+    default variant goes beyond both.
 
     References
     ----------
@@ -113,7 +129,9 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         domain: Domain | None = None,
         person: str | None = None,
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
-        criterion: Criterion = "gain",
+        criterion: Criterion | None = None,
+        grouping: Literal["levels", "halves"] | None = None,
+        pruning: Literal["cost", "none"] | float | None = None,
         strict: bool = False,
         max_depth: int | None = None,
         max_leaves: int | None = None,
@@ -130,6 +148,8 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.person = person
         self.hierarchies = hierarchies
         self.criterion = criterion
+        self.grouping = grouping
+        self.pruning = pruning
         self.strict = strict
         self.max_depth = max_depth
         self.max_leaves = max_leaves
@@ -186,8 +206,8 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             requirement,
             domain=self.domain,
             hierarchies=load_hierarchies(self.hierarchies, roles.features),
-            criterion=self.criterion,
             strict=self.strict,
+            **self._manner(),
             max_depth=self.max_depth,
             max_leaves=self.max_leaves,
         )
@@ -210,6 +230,17 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         shares: NDArray[np.float64] = self.release_.predict_proba(self._named(X), unknown=self.unknown)
         return shares[:, np.argsort(self.release_.labels, kind="stable")]
+
+    def _manner(self) -> dict[str, Any]:
+        """Criterion, grouping and pruning: as given, or as the variant has them."""
+        of_variant = VARIANTS[self.variant]
+        grouping = of_variant[1] if self.grouping is None else self.grouping
+        pruning = of_variant[2] if self.pruning is None else self.pruning
+        return {
+            "criterion": of_variant[0] if self.criterion is None else self.criterion,
+            "grouping": None if grouping == "levels" else grouping,
+            "pruning": None if pruning == "none" else pruning,
+        }
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Arrays as scikit-learn checks them; tables and data frames as they are."""
@@ -240,7 +271,8 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _check_options(self) -> None:
         allowed: dict[str, tuple[Any, ...]] = {
-            "criterion": ("gain", "gini"),
+            "criterion": ("gain", "gini", None),
+            "grouping": ("levels", "halves", None),
             "variant": ("id3", None),
             "engine": ("memory",),
             "strict": (True, False),
@@ -253,6 +285,13 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                     "parameter",
                     f"AnonymousTreeClassifier: {name} must be a whole number of at least 1, or None; got {value!r}.",
                 )
+        pruning = self.pruning
+        if pruning not in ("cost", "none", None) and not (isinstance(pruning, float) and 0 < pruning <= 0.5):
+            raise RequirementError(
+                "parameter",
+                "AnonymousTreeClassifier: pruning must be 'cost', 'none', None or a number above 0 and at most 0.5; "
+                f"got {pruning!r}.",
+            )
         for name, values in allowed.items():
             if getattr(self, name) not in values:
                 choice = " or ".join(map(repr, values))

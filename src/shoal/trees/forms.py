@@ -20,6 +20,7 @@ from shoal.trees.veto import Veto
 
 Counts = NDArray[np.int64]
 Order = NDArray[np.intp]  # a permutation of the codes
+RARE = 5  # a value that fewer people of a node have is not looked at by itself
 
 
 class Form(Protocol):
@@ -63,9 +64,7 @@ class Levels:
 
     def gains(self, counts: Counts, order: Order | None) -> Counts:
         """See `Form`."""
-        return np.stack(
-            [self._score.gains(self._grouped(counts, level)) for level in range(len(self._levels))], axis=1
-        )
+        return np.stack([self._score.gains(self._grouped(counts, level)) for level in range(len(self._levels))], axis=1)
 
     def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
         """See `Form`."""
@@ -76,7 +75,8 @@ class Levels:
 
     def choose(self, gains: Counts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
         """The finest level that is kept: a coarser one never gains more."""
-        return kept.argmax(axis=1)
+        finest: NDArray[np.intp] = kept.argmax(axis=1)
+        return finest
 
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """See `Form`."""
@@ -105,7 +105,8 @@ class Cuts:
 
     def choose(self, gains: Counts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
         """The best that is kept; ties go to the lower cut."""
-        return np.where(kept, gains, 0).argmax(axis=1)
+        best: NDArray[np.intp] = np.where(kept, gains, 0).argmax(axis=1)
+        return best
 
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """See `Form`."""
@@ -113,32 +114,33 @@ class Cuts:
 
 
 class Halves(Cuts):
-    """Two branches of a categorical feature: its values in order of their share of the node's rarer class, cut once.
+    """Two branches of a categorical feature: its values in order of their share of the node's main class, cut once.
 
     For two classes one of these cuts is the best of all ways to put the values into two groups (Breiman et al. 1984,
-    Sect. 4.2); for more classes it is a rule of thumb. Values that are too few to stand alone share a branch with the
-    most similar ones.
+    Sect. 4.2); for more classes it is a rule of thumb. Values that few people of the node have are taken together: one by
+    one they could be sorted by their classes even where they mean nothing, down to names of people.
     """
 
-    def __init__(self, feature: Feature, score: Score) -> None:
-        super().__init__(feature, score)
-        self._n_codes = feature.n_codes
-
     def order(self, counts: Counts) -> Order | None:
-        """Values by their share of the class that tells the node's people apart best, values nobody has last."""
+        """Values by their share of the node's main class; all rare ones by the share they have together."""
         people = counts.sum(axis=2)
-        whole = counts.sum(axis=1)
-        pivot = whole.argmax(axis=1)
-        share = np.take_along_axis(counts, pivot[:, None, None], axis=2)[:, :, 0] / np.maximum(people, 1)
-        return np.argsort(np.where(people > 0, share, 2.0), axis=1, kind="stable")
+        main = np.take_along_axis(counts, counts.sum(axis=1).argmax(axis=1)[:, None, None], axis=2)[:, :, 0]
+        rare = people < RARE
+        of_rare = (main * rare).sum(axis=1) / np.maximum((people * rare).sum(axis=1), 1)
+        share = np.where(rare, of_rare[:, None], main / np.maximum(people, 1))
+        # rare values stand side by side even among others of the same share
+        return np.lexsort((rare, share), axis=1)
 
     def gains(self, counts: Counts, order: Order | None) -> Counts:
-        """See `Form`."""
-        return self._score.threshold_gains(self._sorted(counts, order), self._n_codes)[:, :, 0]
+        """See `Form`; a cut through the rare values gains nothing."""
+        ordered = self._sorted(counts, order)
+        gains = self._score.threshold_gains(ordered, self._feature.n_codes)[:, :, 0]
+        rare = ordered.sum(axis=2) < RARE
+        return np.where(rare[:, :-1] & rare[:, 1:], 0, gains)
 
     def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
         """See `Form`."""
-        return veto.cuts_kept(self._sorted(counts, order), self._n_codes, by)[:, :, 0]
+        return veto.cuts_kept(self._sorted(counts, order), self._feature.n_codes, by)[:, :, 0]
 
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """See `Form`."""
@@ -157,6 +159,7 @@ def form_of(feature: Feature, score: Score, grouping: str | None) -> Form | None
         return None
     if feature.levels is None:
         return Cuts(feature, score)
-    if grouping == "halves" and feature.levels.cuts is None:
+    # a hierarchy that the user gave is kept to; only values that nobody has grouped are grouped here
+    if grouping == "halves" and feature.levels.cuts is None and len(feature.levels) == 1:
         return Halves(feature, score)
     return Levels(feature, score)

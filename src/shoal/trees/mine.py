@@ -22,7 +22,7 @@ from shoal.release.parse import MAX_DEPTH
 from shoal.trees.features import make_feature
 from shoal.trees.queue import Queue
 from shoal.trees.rounds import Rounds
-from shoal.trees.prune import prune
+from shoal.trees.prune import Pruning, prune
 from shoal.trees.publish import publish
 from shoal.trees.score import Criterion, Score
 from shoal.trees.spans import SpanBook
@@ -45,7 +45,7 @@ def mine_tree(
     max_depth: int | None = None,
     max_leaves: int | None = None,
     grouping: Grouping = None,
-    pruning: float | None = None,
+    pruning: Pruning = None,
     one_queue: bool = False,
 ) -> TreeRelease:
     """Mine a tree that keeps a requirement, and attach the verdict of its audit.
@@ -63,8 +63,7 @@ def mine_tree(
         grouping=grouping,
         one_queue=one_queue,
     )
-    if pruning is not None:
-        grown = prune(grown, pruning)
+    grown = prune(grown, pruning)
     release = publish(grown, task.engine.features, task.table, roles, requirement, declared=task.declared)
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error-based pruning by subtree replacement (Quinlan 1993, Chapter 4).
+"""Pruning by subtree replacement: put a leaf where a subtree does not pay.
 
 Putting a leaf in a subtree's place merges bins, so it merges spans or leaves them as they are: no group shrinks, and a
 requirement that is monotone still holds. C4.5's other kind, raising a branch into its parent's place, makes new spans
@@ -9,6 +9,7 @@ and can break the promise (PKDD'06 Sect. 3.3); it is not offered.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +17,56 @@ from scipy.stats import norm
 
 from shoal.trees.split import GrownNode
 
+Pruning = Literal["cost"] | float | None
 SLACK = 0.1  # a subtree must be expected to save at least this many errors, as in C4.5
 
 
-def prune(grown: list[GrownNode], confidence: float) -> list[GrownNode]:
-    """Replace every subtree by a leaf that is not expected to make more errors.
+def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
+    """Replace every subtree by a leaf that is not expected to do worse.
 
     Parameters
     ----------
     grown
         The tree; children stand behind their parents.
-    confidence
-        C4.5's confidence factor, above 0 and at most 0.5: the smaller, the more is pruned.
+    pruning
+        ``"cost"``: every leaf has a price, and a subtree stays if it saves enough errors, or enough bits about the class
+        (so that a tree of probabilities stays a tree where all its leaves have the same majority): ½·log₂(people) errors
+        or 2·log₂(people) bits for each leaf it adds. This is cost complexity [1]_ at one price. A number above 0 and at
+        most 0.5: C4.5's error-based pruning [2]_ with that confidence factor; the smaller, the more is pruned. None:
+        nothing is pruned.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and Regression Trees", 1984, Sect. 3.3.
+    .. [2] J. R. Quinlan, "C4.5: Programs for Machine Learning", 1993, Chapter 4.
     """
+    if pruning is None:
+        return grown
     counts = np.stack([node.counts for node in grown])
-    expected = expected_errors(counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1), confidence).tolist()
-    below = list(expected)
+    people, errors = counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1)
+    if pruning == "cost":
+        price = math.log2(max(int(people[0]), 2))
+        costs, slack = np.stack([errors + price / 2, bits(counts) + 2 * price], axis=1), 0.0
+    else:
+        costs, slack = expected_errors(people, errors, float(pruning))[:, None], SLACK
+    below = costs.copy()
     for number in range(len(grown) - 1, -1, -1):
         node = grown[number]
         if node.split is None:
             continue
-        subtree = sum(below[child] for child in node.children.values())
-        if expected[number] <= subtree + SLACK:
+        subtree = below[list(node.children.values())].sum(axis=0)
+        if (costs[number] <= subtree + slack).all():
             node.split = None
             node.children = {}
         else:
             below[number] = subtree
     return _compact(grown)
+
+
+def bits(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """People times entropy of their classes, for each row of counts."""
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return -(counts * np.log2(np.where(counts > 0, shares, 1.0))).sum(axis=1)
 
 
 def _compact(grown: list[GrownNode]) -> list[GrownNode]:

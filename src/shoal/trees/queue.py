@@ -132,6 +132,8 @@ class Queue:
             counts = self._engine.node_counts(ids, f)
             gains = form.gains(counts, form.order(counts))
             top = form.choose(gains, np.ones(gains.shape, dtype=bool))
-            for node, position, gain in zip(nodes, top.tolist(), gains[np.arange(len(nodes)), top].tolist(), strict=True):
+            for node, position, gain in zip(
+                nodes, top.tolist(), gains[np.arange(len(nodes)), top].tolist(), strict=True
+            ):
                 if gain > 0:
                     heapq.heappush(self._heap, (-gain, node, f, position))

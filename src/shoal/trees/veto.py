@@ -31,8 +31,10 @@ class Veto:
     @property
     def only_sizes(self) -> bool:
         """Whether the requirement is k-anonymity and nothing else: then the least group decides."""
-        return self._values is None and self._sizes is not None and all(
-            type(part) is KAnonymity for part in self._sizes.parts
+        return (
+            self._values is None
+            and self._sizes is not None
+            and all(type(part) is KAnonymity for part in self._sizes.parts)
         )
 
     @property

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The audit of a model over groups.
+
+Everything such a model gets is a function of the group and of its inputs. So at worst its bins are group × inputs ×
+target, and a person's span is his group with every value of what the attacker does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.audit.auditor import (
+    _ask,
+    _attacker_knows,
+    _compare_rows,
+    _describe_groups,
+    _exposure_finding,
+    _sensitive_columns,
+    _target_is_private,
+)
+from shoal.audit.recount import Groups, Recount, recount
+from shoal.audit.result import Audit, Finding
+from shoal.data.domain import clip, declare_values
+from shoal.data.frames import to_table
+from shoal.data.table import Column, Table
+from shoal.errors import DataError, closest
+from shoal.privacy import Requirement, as_requirement, claims
+from shoal.release import Attribute, ModelRelease
+from shoal.release.model_file import keeps_rows
+from shoal.release.model_inputs import classed
+
+
+def audit_model(
+    release: ModelRelease,
+    X: Any,
+    y: Any = None,
+    *,
+    public: Collection[str] | None = None,
+    privacy: Requirement | int | None = None,
+) -> Audit:
+    """Recount the groups of a released model from the rows, and see that the group is all it knows of public columns.
+
+    A group is exempt only where target and inputs are all known to the attacker. The parameters are those of `audit`.
+    """
+    requirement = release.requirement if privacy is None else as_requirement(privacy)
+    table, number = _read(release, X, y)
+    counted = recount(release.groups, table, None if number is not None else y, public)
+    counted = replace(counted, groups=_groups(release, table, number, counted))
+    groups = counted.groups
+    counts_for = groups.n_bins > 1
+    sensitive = _sensitive_columns(release.groups, counted, requirement)
+    parts, failing, findings = _ask(requirement, sensitive, groups, counts_for)
+    findings = _describe_groups(release.groups, counted, failing) + findings
+    findings += _compare_rows(release.groups, counted) + _look_inside(release)
+    exposed, confidence = (None, None)
+    if _target_is_private(release.groups, counted):
+        exposed, confidence = _attacker_knows(groups.by_value(counted.target))
+        findings += _exposure_finding(release.target, exposed, len(counted.target), counted.disjoint)
+    sizes = groups.people[counts_for]
+    return Audit(
+        holds=not any(finding.severity == "breach" for finding in findings),
+        smallest_group=int(sizes.min()) if len(sizes) else None,
+        n_people=table.n_rows,
+        n_groups=len(groups),
+        n_exempt=int((~counts_for).sum()),
+        parts=parts,
+        group_sizes=np.sort(groups.people),
+        exposed=exposed,
+        highest_confidence=confidence,
+        exact=counted.disjoint,
+        findings=tuple(sorted(findings, key=lambda finding: finding.severity != "breach")),
+        claims=tuple(claims(requirement)),
+        public=tuple(sorted(counted.public)) if public is not None else release.public,
+        sha256=release.sha256,
+    )
+
+
+def _read(release: ModelRelease, X: Any, y: Any) -> tuple[Table, Column | None]:
+    """The rows, and the target where it is a number: then the table has it by its class."""
+    kinds: dict[str, Any] = dict(release.kinds)
+    name = y if isinstance(y, str) else release.target
+    kinds[name] = "categorical" if release.cuts is None else "numeric"
+    table = to_table(X, kinds=kinds, only=kinds)
+    if release.cuts is None:
+        return table, None
+    if y is None or isinstance(y, str):
+        number = replace(table[name], name=release.target)
+    else:
+        number = to_table({release.target: np.asarray(y).ravel()}, kinds={release.target: "numeric"})[release.target]
+    if number.kind != "numeric":
+        raise DataError("not-numeric", f"The target {name!r} holds categories; the release predicts numbers.")
+    if number.missing:
+        n = int((number.codes == len(number.values)).sum())
+        raise DataError("target-missing", f"The target {name!r} is missing in {n} row(s). Remove them first.")
+    if len(number) != table.n_rows:
+        raise DataError(
+            "target-length", f"X has {table.n_rows} row(s) but y has {len(number)}. Give one value of y a row."
+        )
+    others = [column for column in table.values() if column.name not in (name, release.target)]
+    return Table([*others, classed(number, release.cuts)]), number
+
+
+def _groups(release: ModelRelease, table: Table, number: Column | None, counted: Recount) -> Groups:
+    """The groups over bins of the model: split by inputs that the attacker knows, widened by those he does not."""
+    groups = counted.groups
+    for name in release.inputs:
+        if name in counted.public:
+            groups = _split(groups, _as_stated(release, table, name))
+        elif _has_choice(release.attribute(name)):
+            groups = replace(groups, n_bins=groups.n_bins * 2)
+    if number is not None and release.target in counted.public:
+        groups = _split(groups, number)
+    return groups
+
+
+def _split(groups: Groups, column: Column) -> Groups:
+    key = groups.of_person * column.n_codes + column.codes
+    present, example, of_person, people = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    return Groups(of_person.reshape(-1), people, groups.n_bins[present // column.n_codes], example)
+
+
+def _has_choice(attribute: Attribute) -> bool:
+    """Whether the domain has more than one value: a value nobody has makes a bin reachable all the same."""
+    if attribute.bounds is not None:
+        return attribute.missing or attribute.bounds[0] < attribute.bounds[1]
+    return len(attribute.values) + attribute.missing > 1
+
+
+def _as_stated(release: ModelRelease, table: Table, name: str) -> Column:
+    """An input in the terms of the release: what it takes for the same is the same."""
+    if name not in table:
+        raise DataError("no-column", f"The release asks for column(s) {name!r}.{closest(name, table)}")
+    attribute, column = release.attribute(name), table[name]
+    if column.kind != attribute.type:
+        raise DataError(
+            "column-kind",
+            f"Column {name!r} is {column.kind} here but {attribute.type} in the release. "
+            f"Read it with kinds={{{name!r}: {attribute.type!r}}}.",
+        )
+    n = int((column.codes == len(column.values)).sum())
+    if n and not attribute.missing:
+        raise DataError("unseen-value", f"Values outside the release's declared domain: {name!r} in {n} row(s).")
+    if attribute.bounds is not None:
+        return clip(column, *attribute.bounds)
+    return declare_values(column, attribute.values)
+
+
+def _look_inside(release: ModelRelease) -> list[Finding]:
+    """Public columns that reach the model past the group, and rows that it holds."""
+    findings = [
+        Finding(
+            "public-input",
+            "breach",
+            f"The model takes {name!r}, which is public, as it is: people of one group can be told apart by it.",
+            release.n_people,
+        )
+        for name in release.inputs
+        if name in release.public
+    ]
+    kept = keeps_rows(release.estimator, release.n_people) if release.file is not None else None
+    if kept is not None:
+        findings.append(
+            Finding(
+                "stores-rows",
+                "breach",
+                f"The model's file keeps rows it was fitted on ({kept}): private values, person by person.",
+                release.n_people,
+            )
+        )
+    return findings
