@@ -248,6 +248,18 @@ def test_a_tree_with_exempt_groups_is_no_excuse_for_a_table():
         anonymize_by_tree(tree, table)
 
 
+def test_the_anonymiser_counts_every_group_itself():
+    """All public but one column that nobody asks for: a tree may split to single people, a table may not."""
+    rows = {"a": ["p"] * 6 + ["q"] * 4, "pay": ["u"] * 10, "t": ["n"] + ["m"] * 5 + ["n"] * 4}
+    options = {"privacy": 3, "public": ["a"], "target_role": "public", "domain": {"pay": ["u", "v"]}}
+    free = AnonymousTreeClassifier(**options, variant="id3").fit(rows, "t").release_
+    assert len(free.leaves) == 2
+    with pytest.raises(PromiseError, match="withheld"):
+        anonymize_by_tree(free, rows)
+    release = TreeAnonymizer(**options).fit(rows, "t").release_
+    assert audit(release, rows).group_sizes.tolist() == [5, 5]
+
+
 def test_requirements_about_values_are_asked_of_the_table():
     clinic = load_sample()
     people = clinic.table.select(["age", "sex", "smoker", "diabetes"])

@@ -4,6 +4,7 @@
 import json
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from helpers import oracle
 from helpers.strategies import Case, cases, trees
 from shoal import KAnonymity, Roles, audit
 from shoal.audit.recount import recount
-from shoal.release import Attribute, Branch, Node, TreeRelease
+from shoal.release import Attribute, Branch, Node, TreeRelease, routing
 from shoal.release.parse import parse_tree
 
 
@@ -105,3 +106,13 @@ def test_hiding_a_column_can_split_a_group():
     release = TreeRelease("t", attributes, ({"requirement": "k-anonymity", "k": 2},), nodes)
     assert audit(release, case.table).smallest_group == 2
     assert audit(release, case.table, public=["d"]).smallest_group == 1
+
+
+@given(trees_of_cases())
+@settings(max_examples=200)
+def test_the_compiled_walk_equals_the_plain_one(pair: tuple[Case, TreeRelease]):
+    case, release = pair
+    plain = release.apply(case.table)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(routing, "MANY_ROWS", 0)
+        assert np.array_equal(release.apply(case.table), plain)

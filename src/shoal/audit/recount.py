@@ -85,9 +85,9 @@ def recount(release: TreeRelease, X: Any, y: Any, public: Collection[str] | None
     known = public_names(release, public, X)
     target = fit_target(release, table[release.target])
     tree_spans = TreeSpans(release, known)
-    spans = tree_spans.spans(table)
-    groups = group_people(spans, target.codes, target.n_codes, target_is_public=release.target in known)
     ends = release.routing.apply(table)
+    spans = tree_spans.spans(table, ends)
+    groups = group_people(spans, target.codes, target.n_codes, target_is_public=release.target in known)
     outside = _rows_outside(release, table, ends)
     key = ends * target.n_codes + target.codes
     bins = np.bincount(key, minlength=len(release.nodes) * target.n_codes).reshape(-1, target.n_codes)
@@ -98,10 +98,11 @@ def _rows_outside(release: TreeRelease, table: Table, ends: Counts) -> dict[str,
     """Rows that contradict the declared domain: spans are taken over it, so it must hold for the people in it."""
     routing = release.routing
     outside: dict[str, int] = {}
-    for atoms, encoded in zip(routing.atoms, routing.encode(table, routing.names), strict=True):
-        n = int((~atoms.possible[encoded]).sum())
+    for name, atoms in zip(routing.names, routing.atoms, strict=True):
+        possible = atoms.possible
+        n = 0 if possible.all() else int((~possible[atoms.encode(table[name])]).sum())
         if n:
-            outside[atoms.attribute.name] = n
+            outside[name] = n
     stuck = routing.tests[ends]
     for test in np.unique(stuck[stuck >= 0]):
         name = routing.names[test]

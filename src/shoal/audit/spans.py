@@ -54,6 +54,7 @@ class TreeSpans:
         self.routing = release.routing
         self.public = tuple(name for name in self.routing.names if name in public)
         self._known = {self.routing.names.index(name): i for i, name in enumerate(self.public)}
+        self._ends: Ids | None = None  # leaves of people, where those are their spans
         self._cells = np.zeros((0, 0), dtype=np.int32)
         self._cell_of_person = np.zeros(0, dtype=np.int64)
         self._reached: set[int] = set()  # leaves that are in some span of the people looked at last
@@ -63,12 +64,18 @@ class TreeSpans:
         """The tested attributes that the attacker does not know."""
         return tuple(name for name in self.routing.names if name not in self.public)
 
-    def spans(self, table: Table) -> Spans:
-        """The spans of the people in a table; only its public columns are looked at."""
+    def spans(self, table: Table, ends: Ids | None = None) -> Spans:
+        """The spans of the people in a table; only its public columns are looked at.
+
+        `ends` are the leaves of the people, where the caller knows them already.
+        """
         if not self.public:
             everybody = np.zeros(table.n_rows, dtype=np.int64)
             _, n_leaves = self._walk(0, everybody[:1], np.zeros((0, 1), dtype=np.int32), {})
             return Spans(everybody, n_leaves, everybody[:1], disjoint=True)
+        if not self.private:
+            return self._leaves_as_spans(self.routing.apply(table) if ends is None else ends)
+        self._ends = None
         encoded = self.routing.encode(table, self.public)
         self.routing.check_known(encoded, self.public)
         self._cells, self._cell_of_person = _distinct(encoded)
@@ -78,8 +85,20 @@ class TreeSpans:
         _, example = np.unique(of_person, return_index=True)
         return Spans(of_person, n_leaves, example, disjoint=int(n_leaves.sum()) == len(self._reached))
 
+    def _leaves_as_spans(self, ends: Ids) -> Spans:
+        """Where nothing private is asked, everybody can be in one leaf only."""
+        self._check_branches(np.where(self.routing.tests[ends] < 0, ends, -1), 0)
+        self._ends = ends
+        present = np.bincount(ends, minlength=len(self.routing.tests)) > 0
+        of_person = (np.cumsum(present) - 1)[ends]
+        example = np.empty(int(present.sum()), dtype=np.int64)
+        example[of_person[::-1]] = np.arange(len(ends))[::-1]  # the first person of each stays
+        return Spans(of_person, np.ones(len(example), dtype=np.int64), example, disjoint=True)
+
     def leaves_of(self, person: int) -> list[int]:
         """The leaves in the span of one of the people looked at last."""
+        if self._ends is not None:
+            return [int(self._ends[person])]
         cell = self._cells[:, self._cell_of_person[person]] if self.public else np.zeros(0, dtype=np.int32)
         leaves: list[int] = []
         stack: list[tuple[int, Allowed]] = [(0, {})]

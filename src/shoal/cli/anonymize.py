@@ -51,10 +51,11 @@ def anonymize(
     max_depth: Annotated[int | None, typer.Option(metavar="N", help="Stop at this many levels of the tree.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Generalise the public columns of a table until the promise holds, and audit it.
+    """Publish a table itself, generalised until the promise holds.
 
-    Private columns and the target are published as they are, identifiers never. The promise comes from -k,
-    --confidence and [privacy] of shoal.toml. Nothing is written unless the audit holds; rows are shuffled.
+    Only public columns are generalised; private ones are published as they are, identifiers never. The promise
+    comes from -k, --confidence and [privacy] of shoal.toml. Nothing is written unless the audit holds; rows are
+    shuffled.
     """
     from shoal.audit import audit
     from shoal.evaluate import measure_table

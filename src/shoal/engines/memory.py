@@ -18,8 +18,11 @@ class Segments:
 
     def __init__(self, n_rows: int) -> None:
         self.order = np.arange(n_rows, dtype=np.int32 if n_rows < 2**31 else np.int64)
-        self._starts = np.zeros(1, dtype=np.int64)
-        self._ends = np.array([n_rows], dtype=np.int64)
+        # the ends of all sets so far, with room for more
+        self._n = 1
+        self._starts = np.zeros(64, dtype=np.int64)
+        self._ends = np.zeros(64, dtype=np.int64)
+        self._ends[0] = n_rows
 
     def ends_of(self, ids: Ids) -> tuple[Ids, Ids]:
         """Where the segments of some sets start and end."""
@@ -33,9 +36,13 @@ class Segments:
         new_ends = starts[:, None] + np.cumsum(sizes, axis=1)
         used = sizes > 0
         new = np.full(sizes.shape, -1, dtype=np.int64)
-        new[used] = len(self._starts) + np.arange(int(used.sum()))
-        self._starts = np.concatenate([self._starts, (new_ends - sizes)[used]])
-        self._ends = np.concatenate([self._ends, new_ends[used]])
+        first, self._n = self._n, self._n + int(used.sum())
+        new[used] = np.arange(first, self._n)
+        if self._n > len(self._starts):
+            more = np.zeros(self._n, dtype=np.int64)  # doubles, so that many small splits cost no more than one large
+            self._starts, self._ends = (np.concatenate([ends, more]) for ends in (self._starts, self._ends))
+        self._starts[first : self._n] = (new_ends - sizes)[used]
+        self._ends[first : self._n] = new_ends[used]
         return new
 
 

@@ -54,8 +54,8 @@ def in_classes(column: Column, people: int) -> tuple[Column, tuple[float, ...]]:
     if len(starts) < 2:
         raise DataError(
             "one-class",
-            f"The target {column.name!r} cannot be cut into two parts of at least {people:,} people: "
-            "it has one value, or the table has too few people.",
+            f"The target {column.name!r} makes only one class of at least {people:,} people: it has one value, or "
+            f"{len(column):,} row(s) are too few.",
         )
     cuts = tuple(roundest(numbers[b - 1], numbers[b]) for b in ends[:-1])
     return classed(column, cuts), cuts

@@ -25,7 +25,7 @@ from shoal.data.target import name_of, with_target
 from shoal.errors import DataError, PromiseError, RoleError
 from shoal.models.coarse import coarse, in_classes
 from shoal.models.groups import mine_groups
-from shoal.privacy import Requirement, least_people
+from shoal.privacy import Requirement
 from shoal.release import ModelRelease
 from shoal.release.model_file import dump_model, keeps_rows
 from shoal.release.model_inputs import ModelInputs, in_order
@@ -150,13 +150,6 @@ def _check(wish: Wish, table: Table, roles: Roles) -> None:
     if wish.regression and roles.target_role == "public":
         # who knows a person's exact number finds him by it, whatever his group
         raise RoleError("roles", "Roles: a regressor's target must be private. Cut it into classes to make it public.")
-    least = least_people(wish.requirement)
-    if table.n_rows < least:
-        raise PromiseError(
-            "table-too-small",
-            f"The requirement needs groups of at least {least:,} people but the table has {table.n_rows:,} row(s). "
-            "Use more people or a smaller k.",
-        )
     if roles.private:
         _check_keeps_nothing(wish.estimator, None)
 

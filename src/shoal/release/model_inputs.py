@@ -17,14 +17,15 @@ Numbers = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 MOST_COLUMNS = 256  # groups with a column of their own, the largest first; the others differ by what follows
+MOST_VALUES = 64  # categories of an attribute that get a column each
 NO_NUMBER = -1.0  # a missing number, outside the scale from 0 to 1
 
 
 class ModelInputs:
     """The numbers for a model, made from a tree of groups and the private columns that the model takes.
 
-    Of the group: a column for each group (1 for its people), the share of each class among its people, and for each
-    numeric attribute of the tree the middle of what the group's path allows. Of a private number: its place between
+    Of the group: a column for each group (1 for its people), and for each attribute of the tree what the path to the
+    group allows: the middle of the numbers, or an equal share for each category. Of a private number: its place between
     the stated bounds, and whether it is missing. Of a private category: a column for each value.
 
     Attributes
@@ -46,7 +47,7 @@ class ModelInputs:
         self.group_of_node = _answering(groups, people, self.leaves)
         largest = np.sort(np.argsort(-self.people, kind="stable")[:MOST_COLUMNS])
         self.by_group = np.column_stack(
-            [np.eye(len(self.leaves))[:, largest], groups.shares[self.leaves], _middles(groups)[self.leaves]]
+            [np.eye(len(self.leaves))[:, largest], _middles(groups)[self.leaves], _allowed(groups)[self.leaves]]
         )
 
     @property
@@ -140,6 +141,25 @@ def _middles(groups: TreeRelease) -> Numbers:
     width = bounds[:, 1] - bounds[:, 0]
     middles: Numbers = ((low + high) / 2 - bounds[:, 0]) / np.where(width > 0, width, 1.0)
     return middles
+
+
+def _allowed(groups: TreeRelease) -> Numbers:
+    """For each node and category of the tree's attributes, an equal share if the path allows it, 0 if not."""
+    asked = [groups.attribute(name) for name in groups.tested]
+    asked = [a for a in asked if a.type == "categorical" and len(a.values) <= MOST_VALUES]
+    parts = []
+    for attribute in asked:
+        place = {value: j for j, value in enumerate(attribute.values)}
+        allowed = np.ones((len(groups.nodes), len(place)))
+        for number, node in enumerate(groups.nodes):
+            for branch in node.branches:
+                allowed[branch.node] = allowed[number]
+                if node.attribute == attribute.name:
+                    own = np.zeros(len(place))
+                    own[[place[value] for value in branch.values]] = 1.0
+                    allowed[branch.node] *= own
+        parts.append(allowed / np.maximum(allowed.sum(axis=1, keepdims=True), 1.0))
+    return np.concatenate([np.zeros((len(groups.nodes), 0)), *parts], axis=1)
 
 
 def class_intervals(cuts: tuple[float, ...]) -> tuple[str, ...]:

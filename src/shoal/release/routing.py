@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shoal.release.tree import TreeRelease
 
 MOST_CELLS = 1 << 26
+MANY_ROWS = 100_000
 
 
 class Routing:
@@ -142,6 +143,11 @@ class Routing:
         encoded = self.encode(table, self.names)
         if not stop_at_unknown:
             self.check_known(encoded, self.names)
+        if table.n_rows >= MANY_ROWS:
+            from shoal.release._walk import walk  # compiled: worth its loading for many rows only
+
+            walk(encoded, self.tests, self._cut, self._ways, self._start, self._child, self._n_known, at)
+            return at
         moving = np.flatnonzero(self.tests[at] >= 0)
         while len(moving):
             nodes = at[moving]

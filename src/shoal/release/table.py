@@ -58,7 +58,7 @@ class TableRelease:
     >>> release
     <TableRelease: 5000 rows, 3 columns, 2 groups>
     >>> [value.label for value in release.generalised["age"]]
-    ['<=60', '>60']
+    ['<=47.5', '>47.5']
     """
 
     target: str | None

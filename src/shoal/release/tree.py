@@ -22,7 +22,7 @@ from shoal.release.domain import Attribute
 from shoal.release.files import FORMAT, write_json
 from shoal.release.node import Branch, Node
 from shoal.release.routing import Routing
-from shoal.release.verdict import Verdict, check_writable, fingerprint, verdict_of
+from shoal.release.verdict import Verdict, canonical, check_writable, fingerprint, verdict_of
 
 Unknown = Literal["error", "ancestor"]
 
@@ -275,6 +275,10 @@ class TreeRelease:
 
     def to_json(self) -> dict[str, Any]:
         """The release as plain JSON, without the audit's verdict."""
+        return {**self._frame_json(), "nodes": [self._node_json(node) for node in self.nodes]}
+
+    def _frame_json(self) -> dict[str, Any]:
+        """All that the release says besides its nodes."""
         return {
             "format": FORMAT,
             "kind": self.kind,
@@ -283,7 +287,6 @@ class TreeRelease:
             "claims": [copy.deepcopy(dict(claim)) for claim in self.claims],
             **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
             **({"unused": dict(self.unused)} if self.unused else {}),
-            "nodes": [self._node_json(node) for node in self.nodes],
         }
 
     def _node_json(self, node: Node) -> dict[str, Any]:
@@ -294,7 +297,12 @@ class TreeRelease:
     @property
     def sha256(self) -> str:
         """A fingerprint of everything the release says."""
-        return fingerprint(self.to_json())
+        return fingerprint(self._frame_json(), nodes=self._nodes_text)
+
+    @cached_property
+    def _nodes_text(self) -> str:
+        """The nodes as canonical JSON. They are many, and cannot change."""
+        return canonical([self._node_json(node) for node in self.nodes])
 
     def with_audit(self, audit: Any) -> TreeRelease:
         """The same release carrying the verdict of an audit that looked at exactly this content, claims and roles."""

@@ -29,10 +29,19 @@ class Verdict:
         return {"holds": self.holds, "smallest_group": self.smallest_group, "sha256": self.sha256}
 
 
-def fingerprint(body: Mapping[str, Any]) -> str:
-    """SHA-256 of everything a release says, its verdict left out."""
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+def canonical(value: Any) -> str:
+    """JSON in its one form: keys sorted, no blanks, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def fingerprint(body: Mapping[str, Any], **ready: str) -> str:
+    """SHA-256 of everything a release says, its verdict left out: of its canonical JSON.
+
+    `ready` holds values that are canonical already.
+    """
+    texts = {key: canonical(value) for key, value in body.items()} | ready
+    text = ",".join(f"{canonical(key)}:{texts[key]}" for key in sorted(texts))
+    return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
 
 
 def verdict_of(audit: Any, *, sha256: str, claims: Iterable[Mapping[str, Any]], public: Iterable[str]) -> Verdict:

@@ -66,7 +66,8 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
 def bits(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """People times entropy of their classes, for each row of counts."""
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    return -(counts * np.log2(np.where(counts > 0, shares, 1.0))).sum(axis=1)
+    total: NDArray[np.float64] = -(counts * np.log2(np.where(counts > 0, shares, 1.0))).sum(axis=1)
+    return total
 
 
 def _compact(grown: list[GrownNode]) -> list[GrownNode]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -13,7 +14,6 @@ from shoal.data.table import Table
 from shoal.engines import Feature
 from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
-from shoal.release.tree import renumber
 from shoal.trees.split import GrownNode, Split
 
 Mask = NDArray[np.bool_]
@@ -42,13 +42,14 @@ def publish(
         if name in stated
     )
     n_classes = table[roles.target].n_codes
-    nodes: list[Node] = [Node()] * len(grown)
-    stack: list[tuple[int, dict[int, Mask]]] = [(0, {})]
-    while stack:
-        number, allowed = stack.pop()
-        node = grown[number]
+    nodes = [Node()]
+    # first in, first out: nodes are numbered level by level, and a branch leads to a higher number
+    waiting: deque[tuple[int, int, dict[int, Mask]]] = deque([(0, 0, {})])
+    while waiting:
+        number, at, allowed = waiting.popleft()
+        node = grown[at]
         if node.split is None:
-            nodes[number] = Node(counts=tuple(int(count) for count in node.counts))
+            nodes[number] = Node(counts=tuple(node.counts.tolist()))
             continue
         f = node.split.feature
         feature = features[f]
@@ -59,8 +60,9 @@ def publish(
         for branch, child in node.children.items():
             codes = here & (branch_of == branch)
             unclaimed &= ~codes
-            branches.append(_branch(child, codes, feature, table, node.split, branch))
-            stack.append((child, {**allowed, f: codes}))
+            branches.append(_branch(len(nodes), codes, feature, table, node.split, branch))
+            waiting.append((len(nodes), child, {**allowed, f: codes}))
+            nodes.append(Node())
         if unclaimed.any():
             branches.append(_branch(len(nodes), unclaimed, feature, table, node.split, None))
             nodes.append(Node(counts=(0,) * n_classes))
@@ -69,7 +71,7 @@ def publish(
         target=roles.target,
         attributes=attributes,
         claims=tuple(claims(requirement)),
-        nodes=renumber(nodes),
+        nodes=tuple(nodes),
         sensitive=roles.sensitive,
         unused={name: "public" if name in roles.public else "private" for name in roles.features if name not in stated},
     )

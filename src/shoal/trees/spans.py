@@ -35,7 +35,8 @@ class SpanBook:
         self._engine = engine
         self._veto = veto
         self._strict = strict
-        self._first_child = np.full(1, -1, dtype=np.int64)
+        self._n_spans = 1
+        self._first_child = np.zeros(1, dtype=np.int64)
         self._n_children = np.zeros(1, dtype=np.int64)
         self._multiple = np.array([engine.n_classes > 1])
         self.root = np.zeros(1, dtype=np.int64)
@@ -104,10 +105,13 @@ class SpanBook:
         """Enter new spans under the ones they came from; an engine numbers them on, parent by parent."""
         used = children >= 0
         n_new = int(used.sum())
-        self._first_child = np.concatenate([self._first_child, np.full(n_new, -1, dtype=np.int64)])
-        self._n_children = np.concatenate([self._n_children, np.zeros(n_new, dtype=np.int64)])
-        flags = np.repeat(self._multiple[parents], used.sum(axis=1))
-        self._multiple = np.concatenate([self._multiple, flags])
+        first, self._n_spans = self._n_spans, self._n_spans + n_new
+        if self._n_spans > len(self._multiple):  # doubles, so that many small splits cost no more than one large
+            more = np.zeros(self._n_spans, dtype=np.int64)
+            self._first_child = np.concatenate([self._first_child, more])
+            self._n_children = np.concatenate([self._n_children, more])
+            self._multiple = np.concatenate([self._multiple, more > 0])
+        self._multiple[first : self._n_spans] = np.repeat(self._multiple[parents], used.sum(axis=1))
         self._n_children[parents] = used.sum(axis=1)
         self._first_child[parents] = np.where(used, children, np.iinfo(np.int64).max).min(axis=1)
         return children
