@@ -24,6 +24,7 @@ docs: $(VENV)/.installed-docs
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/trees.py
 	$(BIN)/shoal bench adult
 
 # The package is installed editable, so a stamp per extra is all there is to keep current.

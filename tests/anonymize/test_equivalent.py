@@ -108,4 +108,8 @@ def test_a_table_of_no_tree_is_refused():
     assert audit(release).exact  # no two boxes overlap
     with pytest.raises(ReleaseError, match="No tree has this table"):
         tree_from_table(release)
-    assert not audit(replace(release, generalised={"a": (Generalised("*"), *a[1:]), "b": b})).exact
+    with pytest.raises(ReleaseError, match="do not fit"):
+        replace(release, generalised={"a": (Generalised("*"), *a[1:]), "b": b})
+    # the first box, opened to all of its column, overlaps the second
+    rows = rows.with_column(Column("a", "categorical", codes.copy(), ("*", *rows["a"].names[1:])))
+    assert not audit(replace(release, rows=rows, generalised={"a": (Generalised("*"), *a[1:]), "b": b})).exact

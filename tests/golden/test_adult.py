@@ -3,8 +3,9 @@
 
 import pytest
 
-from shoal import audit
-from shoal.papers.adult import CATEGORICAL, FIGURE_6, Adult, bench_adult, classification_metric
+from shoal import Confidence, PromiseError, audit
+from shoal.papers.adult import CATEGORICAL, FIGURE_6, Adult, bench_adult, bench_adult14, classification_metric
+from shoal.trees.mine import mine_tree
 
 WITHOUT_RELATIONSHIP = [name for name in CATEGORICAL if name != "relationship"]
 
@@ -62,3 +63,37 @@ def test_the_bench_reports_what_it_should(shoal_data):
     assert row["leaves"] == 112
     assert row["seconds"] > 0
     assert row["ratio"] == pytest.approx(row["sklearn_seconds"] / row["seconds"])
+
+
+# our own measurements of the default settings, in percent: they may fall, not rise
+DEFAULT_ERROR = {10: 14.4, 50: 14.4, 100: 14.6, 500: 16.1, 1000: 17.6}
+PRIVATE_ERROR = {100: 14.2, 1000: 15.1}
+
+
+def test_the_default_tree_beats_scikit_learn_at_the_same_k(shoal_data):
+    for row in bench_adult14(shoal_data):
+        assert row["smallest_group"] >= row["k"]
+        assert 100 * row["error"] <= DEFAULT_ERROR[row["k"]]
+        assert row["error"] < row["sklearn_error"]
+        if row["k"] in PRIVATE_ERROR:
+            assert 100 * row["private_error"] <= PRIVATE_ERROR[row["k"]]
+
+
+@pytest.mark.parametrize("limit", [0.99, 0.97, 0.95, 0.925, 0.9, 0.875])
+def test_vldb_figure_8_no_group_is_above_its_confidence_limit(adult, limit):
+    table, roles, hierarchies = adult.setting(CATEGORICAL)
+    release = mine_tree(table, roles, Confidence(limit), hierarchies=hierarchies)
+    verdict = audit(release, adult.train)
+    assert verdict.holds
+    assert verdict.highest_confidence <= limit
+    assert len(release.leaves) > 100
+    assert adult.error(release) < 0.19
+
+
+def test_vldb_figure_8_a_low_limit_leaves_nothing_useful(adult):
+    table, roles, hierarchies = adult.setting(CATEGORICAL)
+    for limit in (0.85, 0.8):
+        release = mine_tree(table, roles, Confidence(limit), hierarchies=hierarchies)
+        assert len(set(release.predict(adult.test, unknown="ancestor"))) == 1
+    with pytest.raises(PromiseError):  # the root itself stands at 75.1 %
+        mine_tree(table, roles, Confidence(0.75), hierarchies=hierarchies)

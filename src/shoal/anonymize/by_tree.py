@@ -64,14 +64,14 @@ def anonymize_by_tree(
 
     Notes
     -----
-    With only the target private a span is a leaf, and the result is the table equivalent to the tree [1]_ (Sect. 3).
-    Two spans part at some public test that both can be put to, so their generalised values exclude each other: the
-    groups of the table are those of the tree, and everybody fits exactly one of them.
+    With only the target private a span is a leaf, and the result is the table equivalent to the tree (Sect. 3 of the
+    paper). Two spans part at some public test that both can be put to, so their generalised values exclude each other:
+    the groups of the table are those of the tree, and everybody fits exactly one of them.
 
     References
     ----------
-    .. [1] A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
-       789-804, doi:10.1007/s00778-006-0039-5.
+    A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
+    789-804, doi:10.1007/s00778-006-0039-5.
 
     Examples
     --------
@@ -204,7 +204,7 @@ class TreeAnonymizer(TableAnonymizer):
     Parameters
     ----------
     variant
-        ``"id3"``, as in [1]_, unless said otherwise: what a classifier prunes away is detail that a table can keep.
+        ``"id3"``, as in the paper, unless said otherwise: what a classifier prunes away, a table can keep.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
 
@@ -221,8 +221,8 @@ class TreeAnonymizer(TableAnonymizer):
 
     References
     ----------
-    .. [1] A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
-       789-804, Sect. 6.2, doi:10.1007/s00778-006-0039-5.
+    A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
+    789-804, Sect. 6.2, doi:10.1007/s00778-006-0039-5.
 
     Examples
     --------

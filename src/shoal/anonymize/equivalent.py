@@ -40,8 +40,8 @@ def tree_from_table(table: TableRelease) -> TreeRelease:
 
     References
     ----------
-    .. [1] A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
-       789-804, Sect. 3, doi:10.1007/s00778-006-0039-5.
+    A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
+    789-804, Sect. 3, doi:10.1007/s00778-006-0039-5.
 
     Examples
     --------

@@ -43,8 +43,8 @@ JSON_KEYS = {
     "describe": "`people`, `k`, `columns` (each `name`, `kind`, `role`, `distinct`, `missing`), `uniqueness` "
     "(each `columns`, `how`, `combinations`, `alone`, `below`)",
     "tree": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
-    "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` (`groups`, `cm`, "
-    "`lm`, `dm`, `average_class_size`), `written`",
+    "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` "
+    "(`groups`, `cm`, `lm`, `dm`, `average_class_size`), `written`",
     "audit": "`holds`, `smallest_group`, `people`, `groups`, `exempt_groups`, `requirements`, `claims`, "
     "`public`, `exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `findings`, "
     "`release_sha256`, `written`",

@@ -81,14 +81,15 @@ def measure_table(release: TableRelease) -> TableMetrics:
 
 
 def classification_metric(counts: ArrayLike) -> int:
-    """CM: people outside the majority class of their group (groups × classes) [1]_ [2]_.
+    """CM: people outside the majority class of their group (groups × classes).
 
     References
     ----------
-    .. [1] V. S. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002, 279-288,
-       doi:10.1145/775047.775089.
-    .. [2] A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
-       789-804, Sect. 6.2, doi:10.1007/s00778-006-0039-5. Not divided by the number of people there.
+    V. S. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002, 279-288,
+    doi:10.1145/775047.775089.
+
+    A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
+    789-804, Sect. 6.2, doi:10.1007/s00778-006-0039-5. Not divided by the number of people there.
 
     Examples
     --------
@@ -100,12 +101,12 @@ def classification_metric(counts: ArrayLike) -> int:
 
 
 def discernibility_metric(sizes: ArrayLike) -> int:
-    """DM: the sum of squared group sizes [1]_. No row is ever suppressed, so there is no penalty for that.
+    """DM: the sum of squared group sizes. No row is ever suppressed, so there is no penalty for that.
 
     References
     ----------
-    .. [1] R. J. Bayardo, R. Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005, 217-228,
-       doi:10.1109/ICDE.2005.42.
+    R. J. Bayardo, R. Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005, 217-228,
+    doi:10.1109/ICDE.2005.42.
 
     Examples
     --------
@@ -116,12 +117,12 @@ def discernibility_metric(sizes: ArrayLike) -> int:
 
 
 def average_class_size(sizes: ArrayLike, k: int) -> float:
-    """C_AVG: the average group size over k; 1 would be as fine as k allows [1]_.
+    """C_AVG: the average group size over k; 1 would be as fine as k allows.
 
     References
     ----------
-    .. [1] K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006,
-       doi:10.1109/ICDE.2006.101.
+    K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006,
+    doi:10.1109/ICDE.2006.101.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def average_class_size(sizes: ArrayLike, k: int) -> float:
 
 
 def loss_metric(columns: Iterable[tuple[ArrayLike, ArrayLike]]) -> float:
-    """LM: the average loss of a cell, over columns of equal weight [1]_.
+    """LM: the average loss of a cell, over columns of equal weight.
 
     Parameters
     ----------
@@ -142,12 +143,12 @@ def loss_metric(columns: Iterable[tuple[ArrayLike, ArrayLike]]) -> float:
 
     Notes
     -----
-    Differs from [1]_: the average over columns, not their sum, so that it lies between 0 and 1.
+    Differs from the paper: the average over columns, not their sum, so that it lies between 0 and 1.
 
     References
     ----------
-    .. [1] V. S. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002, 279-288,
-       doi:10.1145/775047.775089.
+    V. S. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002, 279-288,
+    doi:10.1145/775047.775089.
 
     Examples
     --------

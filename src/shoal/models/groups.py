@@ -109,5 +109,5 @@ def _kept(
     for number in range(len(tree.nodes) - 1, 0, -1):
         counts[tree.parents[number]] += counts[number]
     by_set = counts.reshape(-1, column.n_codes)
-    kept: NDArray[np.bool_] = asked.holds(by_set, column.counts()).reshape(len(tree.nodes), n_classes).all(axis=1)
-    return kept
+    kept = asked.holds(by_set, column.counts()).reshape(len(tree.nodes), n_classes)
+    return np.asarray(kept.all(axis=1))

@@ -77,11 +77,11 @@ def mine_model(wish: Wish, X: Any, y: Any) -> tuple[ModelRelease, list[str]]:
         domain.pop(target, None)
         classes, cuts = in_classes(table[target], people)
         grouped = table.with_column(classes)
-    groups = mine_groups(
-        grouped, roles, wish.requirement, domain=domain, hierarchies=hierarchies, options=wish.tree
-    )
+    groups = mine_groups(grouped, roles, wish.requirement, domain=domain, hierarchies=hierarchies, options=wish.tree)
     told = ModelInputs(groups, [groups.attribute(name) for name in roles.private])
-    coarsely = Table(coarse(c, people) if c.kind == "numeric" and c.name not in roles.public else c for c in table.values())
+    coarsely = Table(
+        coarse(c, people) if c.kind == "numeric" and c.name not in roles.public else c for c in table.values()
+    )
     group = told.group_of_node[groups.apply(grouped)]
     answers = _values(coarsely[target]) if wish.regression else groups.labels[grouped[target].codes]
     model = _seeded(wish).fit(told.matrix(coarsely, group), answers)

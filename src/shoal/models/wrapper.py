@@ -166,7 +166,7 @@ class AnonymousModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  
         answer: NDArray[Any] = self.release_.predict(self._named(X), unknown=self.unknown)
         return answer
 
-    @available_if(_tells_shares)
+    @available_if(_tells_shares)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, in the order of `classes_`."""
         check_is_fitted(self)

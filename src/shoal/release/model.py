@@ -214,7 +214,9 @@ class ModelRelease:
     # ---------------------------------------------------------------- how it is shown
 
     def __repr__(self) -> str:
-        return f"<ModelRelease of {self.target!r}: {self.model}, {len(self.told.leaves)} groups, {self.n_people} people>"
+        return (
+            f"<ModelRelease of {self.target!r}: {self.model}, {len(self.told.leaves)} groups, {self.n_people} people>"
+        )
 
     def __str__(self) -> str:
         return model_text(self)
@@ -263,9 +265,7 @@ class ModelRelease:
 
     def with_audit(self, audit: Any) -> ModelRelease:
         """The same release with the verdict of an audit of exactly this content, these claims and this attacker."""
-        return replace(
-            self, verdict=verdict_of(audit, sha256=self.sha256, claims=self.claims, public=self.public)
-        )
+        return replace(self, verdict=verdict_of(audit, sha256=self.sha256, claims=self.claims, public=self.public))
 
     def save(self, path: str | Path, model_file: str | None = None) -> None:
         """Write the release and, where it takes private columns, its model; refuse unless its own audit holds.

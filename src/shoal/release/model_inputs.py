@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a wrapped model is told of a person: numbers that depend on the group and on private columns, on nothing else."""
+"""What a wrapped model is told of a person: numbers that depend on the group and on private columns alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,7 +171,7 @@ def class_intervals(cuts: tuple[float, ...]) -> tuple[str, ...]:
     ('at most 10', 'above 10, at most 20.5', 'above 20.5')
     """
     ends = [None, *cuts, None]
-    return tuple(str(Interval(low, high)) for low, high in zip(ends, ends[1:], strict=False))
+    return tuple(str(Interval(low, high)) for low, high in pairwise(ends))
 
 
 def classed(column: Column, cuts: tuple[float, ...]) -> Column:

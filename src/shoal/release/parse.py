@@ -30,7 +30,8 @@ LABELS = {"string": str, "integer": int, "number": float, "boolean": {"True": Tr
 
 def parse_tree(body: dict[str, Any]) -> TreeRelease:
     """Build the release that a JSON body describes, or say what is wrong and where."""
-    _keys(body, "release", {"format", "kind", "target", "attributes", "claims", "nodes"}, {"sensitive", "unused", "audit"})
+    needed = {"format", "kind", "target", "attributes", "claims", "nodes"}
+    _keys(body, "release", needed, {"sensitive", "unused", "audit"})
     attributes = tuple(
         _attribute(entry, f"attributes[{i}]")
         for i, entry in enumerate(_list(body["attributes"], "attributes", MAX_ATTRIBUTES))
@@ -76,7 +77,8 @@ def _attribute(entry: Any, at: str) -> Attribute:
         if labels not in LABELS:
             _refuse(f"{at}.labels", "must be 'string', 'integer', 'number' or 'boolean'")
         _check_labels(values, labels, at)
-        return Attribute(name, role, "categorical", values=values, missing=missing, labels=labels)  # type: ignore[arg-type]
+        return Attribute(name, role, "categorical", values=values, missing=missing, labels=labels)  # type:
+        ignore[arg - type]
     if kind != "numeric" or "values" in entry or "labels" in entry or "bounds" not in entry:
         _refuse(at, "must be 'categorical' with values, or 'numeric' with bounds")
     ends = _list(entry["bounds"], f"{at}.bounds", 2)
@@ -86,7 +88,8 @@ def _attribute(entry: Any, at: str) -> Attribute:
     if low > high:
         _refuse(f"{at}.bounds", "must not end below their start")
     integer = _flag(entry, "integer", at)
-    return Attribute(name, role, "numeric", bounds=(low, high), integer=integer, missing=missing)  # type: ignore[arg-type]
+    return Attribute(name, role, "numeric", bounds=(low, high), integer=integer, missing=missing)  # type:
+    ignore[arg - type]
 
 
 def _unused(body: dict[str, Any], attributes: dict[str, Attribute]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -70,6 +71,18 @@ class TableRelease:
     verdict: Verdict | None = field(default=None)
 
     kind = "table"
+
+    def __post_init__(self) -> None:
+        public = [attribute.name for attribute in self.attributes if attribute.role == "public"]
+        names = [attribute.name for attribute in self.attributes]
+        labels = {name: tuple(value.label for value in values) for name, values in self.generalised.items()}
+        same = sorted(public) == sorted(labels) and sorted(names) == sorted(self.rows)
+        if not same or any(self.rows[name].values != each for name, each in labels.items()):
+            raise ReleaseError(
+                "bad-release",
+                "The parts of this table do not fit: every column needs its attribute, and every public one its
+                labels.",
+            )
 
     # ---------------------------------------------------------------- what it says
 
@@ -168,7 +181,7 @@ class TableRelease:
             "kind": self.kind,
             "target": self.target,
             "attributes": [attribute.to_json() for attribute in self.attributes],
-            "claims": [dict(claim) for claim in self.claims],
+            "claims": [copy.deepcopy(dict(claim)) for claim in self.claims],
             **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
             "columns": list(self.columns),
             "generalised": {name: [value.to_json() for value in self.generalised[name]] for name in self.public},
@@ -180,7 +193,7 @@ class TableRelease:
         """The SHA-256 of the file of rows."""
         return hashlib.sha256(self.to_csv().encode()).hexdigest()
 
-    @cached_property
+    @property
     def sha256(self) -> str:
         """A fingerprint of everything the release says, rows included; what its files are called does not count."""
         return fingerprint(self.to_json())

@@ -97,8 +97,8 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     -----
     Differs from [1]_ and [2]_: the one queue is ordered by the gain of all people in a node together; ties go to the
     earlier column, then to the earlier value; a branch that nobody can take leads to an empty leaf whose prediction is
-    its parent's; a numeric column without a hierarchy is split in two at a round number between neighbouring values. The
-    default variant goes beyond both.
+    its parent's; a numeric column without a hierarchy is split in two at a round number between neighbouring values.
+    The default variant goes beyond both.
 
     References
     ----------

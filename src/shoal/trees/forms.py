@@ -117,8 +117,8 @@ class Halves(Cuts):
     """Two branches of a categorical feature: its values in order of their share of the node's main class, cut once.
 
     For two classes one of these cuts is the best of all ways to put the values into two groups (Breiman et al. 1984,
-    Sect. 4.2); for more classes it is a rule of thumb. Values that few people of the node have are taken together: one by
-    one they could be sorted by their classes even where they mean nothing, down to names of people.
+    Sect. 4.2); for more classes it is a rule of thumb. Values that few people of the node have are taken together: one
+    by one they could be sorted by their classes even where they mean nothing, down to names of people.
     """
 
     def order(self, counts: Counts) -> Order | None:

@@ -20,10 +20,10 @@ from shoal.privacy import Requirement, least_people, needs_values, parts_of
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.features import make_feature
-from shoal.trees.queue import Queue
-from shoal.trees.rounds import Rounds
 from shoal.trees.prune import Pruning, prune
 from shoal.trees.publish import publish
+from shoal.trees.queue import Queue
+from shoal.trees.rounds import Rounds
 from shoal.trees.score import Criterion, Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode

@@ -27,8 +27,8 @@ class Queue:
     """The one queue. A candidate's gain is that of all people in its node together: a split of many before one of few.
 
     A candidate that would break the promise comes back as the best form of the same feature in the same node that would
-    not: the next level of a hierarchy, the next best cut. When it is taken out again, it is looked at again, since other
-    splits may have come in between.
+    not: the next level of a hierarchy, the next best cut. When it is taken out again, it is looked at again, since
+    other splits may have come in between.
     """
 
     def __init__(
