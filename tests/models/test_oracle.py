@@ -90,9 +90,7 @@ def test_knowing_an_input_splits_groups_by_it(case, data):
     body = model.release_.to_json()["groups"]
     name = data.draw(st.sampled_from(case.roles.private))
     known = case.public | {name}
-    groups = Counter(
-        (oracle.model(body, row)[0], row[name], row["t"] if "t" in known else None) for row in case.rows
-    )
+    groups = Counter((oracle.model(body, row)[0], row[name], row["t"] if "t" in known else None) for row in case.rows)
     assert audit(model, case.table, public=sorted(known)).group_sizes.tolist() == sorted(groups.values())
 
 

@@ -77,8 +77,7 @@ def _attribute(entry: Any, at: str) -> Attribute:
         if labels not in LABELS:
             _refuse(f"{at}.labels", "must be 'string', 'integer', 'number' or 'boolean'")
         _check_labels(values, labels, at)
-        return Attribute(name, role, "categorical", values=values, missing=missing, labels=labels)  # type:
-        ignore[arg - type]
+        return Attribute(name, role, "categorical", values=values, missing=missing, labels=labels)  # type: ignore[arg-type]
     if kind != "numeric" or "values" in entry or "labels" in entry or "bounds" not in entry:
         _refuse(at, "must be 'categorical' with values, or 'numeric' with bounds")
     ends = _list(entry["bounds"], f"{at}.bounds", 2)
@@ -88,8 +87,7 @@ def _attribute(entry: Any, at: str) -> Attribute:
     if low > high:
         _refuse(f"{at}.bounds", "must not end below their start")
     integer = _flag(entry, "integer", at)
-    return Attribute(name, role, "numeric", bounds=(low, high), integer=integer, missing=missing)  # type:
-    ignore[arg - type]
+    return Attribute(name, role, "numeric", bounds=(low, high), integer=integer, missing=missing)  # type: ignore[arg-type]
 
 
 def _unused(body: dict[str, Any], attributes: dict[str, Attribute]) -> dict[str, Any]:

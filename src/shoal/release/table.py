@@ -80,8 +80,8 @@ class TableRelease:
         if not same or any(self.rows[name].values != each for name, each in labels.items()):
             raise ReleaseError(
                 "bad-release",
-                "The parts of this table do not fit: every column needs its attribute, and every public one its
-                labels.",
+                "The parts of this table do not fit: every column needs its attribute, and every public "
+                "one its labels.",
             )
 
     # ---------------------------------------------------------------- what it says

@@ -69,8 +69,9 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         variant has it.
     pruning
         What becomes a leaf again after growing: ``"cost"``, a subtree that saves neither ½·log₂(people) errors nor
-        2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based pruning with that confidence factor; ``"none"``. None: as
-        the variant has it. Pruning only merges groups, so it needs a monotone requirement; all of Shoal's are.
+        2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based pruning with that confidence
+        factor; ``"none"``. None: as the variant has it. Pruning only merges groups, so it needs a monotone requirement;
+        all of Shoal's are.
     unknown
         What `predict` does with a category that the declared domain does not have: ``"error"``, or ``"ancestor"``:
         answer from the node that asks for it.

@@ -29,8 +29,8 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
     grown
         The tree; children stand behind their parents.
     pruning
-        ``"cost"``: every leaf has a price, and a subtree stays if it saves enough errors, or enough bits about the class
-        (so that a tree of probabilities stays a tree where all its leaves have the same majority): ½·log₂(people)
+        ``"cost"``: every leaf has a price, and a subtree stays if it saves enough errors, or enough bits about the
+        class (so that a tree of probabilities stays a tree where all its leaves have the same majority): ½·log₂(people)
         errors or 2·log₂(people) bits for each leaf it adds. This is cost complexity [1]_ at one price. A number above
         0 and at most 0.5: C4.5's error-based pruning [2]_ with that confidence factor; the smaller, the more is
         pruned. None: nothing is pruned.
