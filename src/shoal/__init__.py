@@ -30,9 +30,10 @@ from shoal.privacy import (
     RecursiveDiversity,
     SimpleDiversity,
 )
-from shoal.release import TreeRelease, load
+from shoal.release import TableRelease, TreeRelease, load
 
 if TYPE_CHECKING:
+    from shoal.anonymize import TreeAnonymizer
     from shoal.models import AnonymousModel
     from shoal.trees import AnonymousTreeClassifier
 
@@ -61,6 +62,8 @@ __all__ = [
     "ShoalError",
     "SimpleDiversity",
     "Table",
+    "TableRelease",
+    "TreeAnonymizer",
     "TreeRelease",
     "attack",
     "audit",
@@ -70,7 +73,11 @@ __all__ = [
     "to_table",
 ]
 
-_MINERS = {"AnonymousModel": "shoal.models", "AnonymousTreeClassifier": "shoal.trees"}
+_MINERS = {
+    "AnonymousModel": "shoal.models",
+    "AnonymousTreeClassifier": "shoal.trees",
+    "TreeAnonymizer": "shoal.anonymize",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """scikit-learn's own battery, for a classifier and a regressor inside."""
 
+import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shoal import AnonymousModel
+from shoal import AnonymousModel, RequirementError, load_sample
 
 # checks we do not pass, each with its reason
 EXPECTED_FAILURES: dict[str, str] = {}

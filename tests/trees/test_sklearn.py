@@ -76,7 +76,7 @@ def test_the_target_may_be_a_column_by_name(clinic):
     [
         ({"privacy": 1.5}, "1.5"),
         ({"privacy": True}, "bool|True|whole"),
-        ({"criterion": "entropy"}, "criterion must be 'gain' or 'gini'"),
+        ({"criterion": "entropy"}, "criterion must be 'gain' or 'gini' or 'ratio'"),
         ({"variant": "cart"}, "variant must be"),
         ({"engine": "abacus"}, "engine must be"),
         ({"max_leaves": 0}, "max_leaves must be a whole number"),

@@ -18,12 +18,10 @@ from shoal.audit import audit
 from shoal.data.frames import Backend, from_columns
 from shoal.data.table import Table
 from shoal.errors import DataError, PromiseError
-from shoal.privacy import Requirement, claims, least_people, needs_values, parts_of
+from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import Generalised
 from shoal.release.table import frame_columns
-
-USUAL_PEOPLE = 10  # who must stand behind what is said of a private column where the requirement states no k
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +64,6 @@ def shuffled_order(n_rows: int) -> NDArray[np.int64]:
 def sorted_order(rows: Table) -> NDArray[np.int64]:
     """Rows by their published cells, first column first: the same file whatever order they came in."""
     return np.lexsort([column.codes for column in reversed(list(rows.values()))]).astype(np.int64)
-
-
-def people_behind(requirement: Requirement) -> int:
-    """How many people must stand behind what is said of a private column's domain."""
-    states_k = any(not needs_values(part) for part in parts_of(requirement))
-    return least_people(requirement) if states_k else max(least_people(requirement), USUAL_PEOPLE)
 
 
 class TableAnonymizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.base import Generalisation, TableAnonymizer, people_behind, publish_table
+from shoal.anonymize.base import Generalisation, TableAnonymizer, publish_table
 from shoal.audit.spans import TreeSpans
 from shoal.data.domain import Domain, declare_domain
 from shoal.data.frames import to_table
@@ -19,7 +19,7 @@ from shoal.data.roles import Roles, TargetRole
 from shoal.data.table import Column, Table, smallest_dtype
 from shoal.data.target import with_target
 from shoal.errors import DataError
-from shoal.privacy import Requirement, as_requirement
+from shoal.privacy import Requirement, as_requirement, people_behind
 from shoal.release import Attribute, TableRelease, TreeRelease
 from shoal.release.generalised import ALL, Generalised, covers, from_mask, with_labels
 from shoal.release.table import fit_column

@@ -11,7 +11,7 @@ import typer
 from shoal.cli import output
 from shoal.cli.options import Json, Release, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import known_to_attacker, read_for
+from shoal.cli.tables import check_kind, known_to_attacker, read_for
 
 
 @takes("public", "reading")
@@ -42,6 +42,7 @@ def attack(
 
     output.check_outputs([out], [release, public_data, project.file])
     loaded = load(release)
+    check_kind(loaded, "attack", "tree")
     table = read_for(loaded, project, public_data)
     with output.busy("Linking"):
         found = link(loaded, table, public=known_to_attacker(loaded, project))

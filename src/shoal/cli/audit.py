@@ -10,7 +10,7 @@ import typer
 from shoal.cli import output
 from shoal.cli.options import Data, Json, Release, Report, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import known_to_attacker, read_for, source_of
+from shoal.cli.tables import check_kind, known_to_attacker, read_for, source_of
 from shoal.cli.tree import BREACH
 
 if TYPE_CHECKING:
@@ -29,12 +29,15 @@ def audit(project: Project, release: Release, data: Data = None, report: Report 
     from shoal.audit import audit as recount
     from shoal.release import load
 
-    source = source_of(project, data)
+    loaded = load(release)
+    # a released table can be recounted by itself; anything else needs the rows it was learned from
+    alone = loaded.kind == "table" and data is None and project.source is None
+    source = None if alone else source_of(project, data)
     output.check_outputs([report], [release, source, project.file])
     if report is not None:
+        check_kind(loaded, "audit --report", "tree")
         output.check_report()
-    loaded = load(release)
-    table = read_for(loaded, project, source)
+    table = None if source is None else read_for(loaded, project, source)
     public = known_to_attacker(loaded, project)
     with output.busy("Counting"):
         verdict = recount(loaded, table, public=public, privacy=_asked(loaded, project))

@@ -13,7 +13,7 @@ import typer
 from shoal.cli import output
 from shoal.cli.options import Release, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import read_for
+from shoal.cli.tables import check_kind, read_for
 
 
 class Unknown(StrEnum):
@@ -48,6 +48,7 @@ def predict(
 
     output.check_outputs([out], [release, file, project.file])
     loaded = load(release)
+    check_kind(loaded, "predict", "tree", "model")
     table = read_for(loaded, project, file)
     answer = loaded.predict(table, unknown=unknown.value)
     if answer.dtype.kind == "b":

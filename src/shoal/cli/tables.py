@@ -25,6 +25,12 @@ def source_of(project: Project, data: Path | None) -> Path:
     return project.source
 
 
+def check_kind(release: Any, verb: str, *kinds: str) -> None:
+    """Refuse a release of a kind that a verb can do nothing with."""
+    if release.kind not in kinds:
+        raise Usage(f"shoal {verb} takes a release of kind {' or '.join(kinds)}; this one is a {release.kind}.")
+
+
 def read_data(project: Project, source: Path) -> Table:
     """A table, read as the project says."""
     from shoal.data import read_table

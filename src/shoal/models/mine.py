@@ -25,12 +25,11 @@ from shoal.data.target import name_of, with_target
 from shoal.errors import DataError, PromiseError, RoleError
 from shoal.models.coarse import coarse, in_classes
 from shoal.models.groups import mine_groups
-from shoal.privacy import Requirement
+from shoal.privacy import Requirement, people_behind
 from shoal.release import ModelRelease
 from shoal.release.model_file import dump_model, keeps_rows
 from shoal.release.model_inputs import ModelInputs, in_order
 from shoal.trees.classifier import _check_one_row_each, _checked_target
-from shoal.trees.mine import _people_behind
 
 DECIMALS = 6  # of a published probability
 
@@ -68,7 +67,7 @@ def mine_model(wish: Wish, X: Any, y: Any) -> tuple[ModelRelease, list[str]]:
         sensitive=wish.sensitive,
     )
     _check(wish, table, roles)
-    people = _people_behind(wish.requirement)
+    people = people_behind(wish.requirement)
     hierarchies = load_hierarchies(wish.hierarchies, roles.features)
     table = declare_domain(table, roles, wish.domain, hierarchies, people=people)
     domain = dict(wish.domain or {})

@@ -180,7 +180,8 @@ class AnonymousModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  
 
     def _checked_estimator(self) -> Any:
         given = self.estimator
-        if isinstance(given, type) or not (is_classifier(given) or is_regressor(given)):
+        fits = not isinstance(given, type) and hasattr(given, "__sklearn_tags__") and hasattr(given, "fit")
+        if not fits or not (is_classifier(given) or is_regressor(given)):
             name = given.__name__ if isinstance(given, type) else type(given).__name__
             raise RequirementError(
                 "parameter", f"AnonymousModel: estimator must be a classifier or regressor of scikit-learn; got {name}."

@@ -35,7 +35,7 @@ from shoal.privacy.conjunction import And
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.parts import parts_of
+from shoal.privacy.parts import parts_of, people_behind
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.simple_diversity import SimpleDiversity
 from shoal.privacy.stated import Stated
@@ -57,5 +57,6 @@ __all__ = [
     "least_people",
     "needs_values",
     "parts_of",
+    "people_behind",
     "requirement_from_claims",
 ]

@@ -42,6 +42,10 @@ class Form(Protocol):
         """The position to take among those that are kept (one a node)."""
         ...
 
+    def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
+        """People in each branch of one position a node (nodes × branches)."""
+        ...
+
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """A position of one node as a split."""
         ...
@@ -78,6 +82,15 @@ class Levels:
         finest: NDArray[np.intp] = kept.argmax(axis=1)
         return finest
 
+    def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
+        """See `Form`."""
+        sizes = np.zeros((len(counts), max(map(len, self._levels.labels))), dtype=np.int64)
+        for level in np.unique(positions):
+            here = np.flatnonzero(positions == level)
+            grouped = self._grouped(counts[here], int(level)).sum(axis=2)
+            sizes[here, : grouped.shape[1]] = grouped
+        return sizes
+
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """See `Form`."""
         return Split(f, level=position)
@@ -97,7 +110,15 @@ class Cuts:
 
     def gains(self, counts: Counts, order: Order | None) -> Counts:
         """See `Form`."""
-        return self._score.threshold_gains(counts, self._feature.n_known).reshape(len(counts), -1)
+        gains = self._score.threshold_gains(counts, self._feature.n_known).reshape(len(counts), -1)
+        return self.less_choice(gains, counts)
+
+    def less_choice(self, gains: Counts, counts: Counts) -> Counts:
+        """Gains as C4.5 counts them, where it does."""
+        if not self._score.by_ratio:
+            return gains
+        n_cuts = (counts[:, : self._feature.n_known].any(axis=2)).sum(axis=1) - 1
+        return self._score.without_choice(gains, n_cuts.reshape(-1, *[1] * (gains.ndim - 1)))
 
     def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
         """See `Form`."""
@@ -107,6 +128,14 @@ class Cuts:
         """The best that is kept; ties go to the lower cut."""
         best: NDArray[np.intp] = np.where(kept, gains, 0).argmax(axis=1)
         return best
+
+    def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
+        """See `Form`."""
+        people, rows = counts.sum(axis=2), np.arange(len(counts))
+        low = np.cumsum(people[:, : self._feature.n_known], axis=1)[rows, positions // self._sides]
+        if self._feature.missing:
+            low = low + np.where(positions % 2 == 1, people[:, -1], 0)
+        return np.stack([low, people.sum(axis=1) - low], axis=1)
 
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """See `Form`."""
@@ -137,6 +166,12 @@ class Halves(Cuts):
         gains = self._score.threshold_gains(ordered, self._feature.n_codes)[:, :, 0]
         rare = ordered.sum(axis=2) < RARE
         return np.where(rare[:, :-1] & rare[:, 1:], 0, gains)
+
+    def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
+        """See `Form`."""
+        people = self._sorted(counts, order).sum(axis=2)
+        low = np.cumsum(people, axis=1)[np.arange(len(counts)), positions]
+        return np.stack([low, people.sum(axis=1) - low], axis=1)
 
     def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
         """See `Form`."""

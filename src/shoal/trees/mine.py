@@ -16,7 +16,7 @@ from shoal.data.roles import Roles
 from shoal.data.table import Table
 from shoal.engines import Engine, MemoryEngine
 from shoal.errors import DataError, PromiseError, RequirementError
-from shoal.privacy import Requirement, least_people, needs_values, parts_of
+from shoal.privacy import Requirement, least_people, needs_values, people_behind
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.features import make_feature
@@ -29,7 +29,6 @@ from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode
 from shoal.trees.veto import Veto
 
-USUAL_PEOPLE = 10
 Grouping = Literal["halves"] | None
 
 
@@ -88,7 +87,7 @@ def prepare(
 ) -> Task:
     """Settle the domain, check what is asked, and set up the engine."""
     least = least_people(requirement)
-    table = declare_domain(table, roles, domain, hierarchies, people=_people_behind(requirement))
+    table = declare_domain(table, roles, domain, hierarchies, people=people_behind(requirement))
     target = table[roles.target]
     _check_target(table, roles, least)
     made = [make_feature(table[name], public=name in roles.public, hierarchies=hierarchies) for name in roles.features]
@@ -135,12 +134,6 @@ def grow(
         return Rounds(engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth).grow()
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
     return Queue(engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves).grow()
-
-
-def _people_behind(requirement: Requirement) -> int:
-    """How many people must stand behind what is said of a private column: k, or a usual number where there is no k."""
-    states_k = any(not needs_values(part) for part in parts_of(requirement))
-    return least_people(requirement) if states_k else max(least_people(requirement), USUAL_PEOPLE)
 
 
 def _check_target(table: Table, roles: Roles, least: int) -> None:

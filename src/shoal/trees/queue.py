@@ -16,7 +16,7 @@ from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import form_of
-from shoal.trees.score import Score
+from shoal.trees.score import Score, ratios
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode, Split
 
@@ -24,7 +24,8 @@ Counts = NDArray[np.int64]
 
 
 class Queue:
-    """The one queue. A candidate's gain is that of all people in its node together: a split of many before one of few.
+    """The one queue. A candidate's gain is that of all people in its node together: a split of many before one of few
+    (by gain ratio: as it is).
 
     A candidate that would break the promise comes back as the best form of the same feature in the same node that would
     not: the next level of a hierarchy, the next best cut. When it is taken out again, it is looked at again, since
@@ -42,12 +43,13 @@ class Queue:
         max_leaves: int | None = None,
     ) -> None:
         self._engine = engine
+        self._score = score
         self._book = book
         self._max_depth = max_depth
         self._max_leaves = engine.n_people if max_leaves is None else max_leaves
         self._n_leaves = 1  # those that somebody is in
         self._forms = [form_of(feature, score, grouping) for feature in engine.features]
-        self._heap: list[tuple[int, int, int, int]] = []  # −gain, node, feature, position
+        self._heap: list[tuple[float, int, int, int]] = []  # −value, node, feature, position
         self._grown: list[GrownNode] = []
         self._ids: list[int] = []  # the engine's number of each grown node; −1 where nobody is
         self._reach: list[Ids] = []
@@ -86,7 +88,11 @@ class Queue:
         if best == position:
             self._split(node, form.split(f, position, None if order is None else order[0]), counts)
         else:
-            heapq.heappush(self._heap, (-int(gains[0, best]), node, f, best))
+            value: float = int(gains[0, best])
+            if self._score.by_ratio:
+                sizes = form.sizes(counts, np.array([best]), order)
+                value = value / max(int(self._score.split_information(sizes)[0]), 1)
+            heapq.heappush(self._heap, (-value, node, f, best))
 
     def _split(self, node: int, split: Split, counts: Counts) -> None:
         feature = self._engine.features[split.feature]
@@ -126,14 +132,18 @@ class Queue:
         if not nodes:
             return
         ids = np.array([self._ids[node] for node in nodes], dtype=np.int64)
-        for f, form in enumerate(self._forms):
-            if form is None:
-                continue
+        usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
+        gains = np.zeros((len(usable), len(nodes)), dtype=np.int64)
+        positions = np.zeros((len(usable), len(nodes)), dtype=np.int64)
+        information = np.zeros((len(usable), len(nodes)), dtype=np.int64)
+        for i, (f, form) in enumerate(usable):
             counts = self._engine.node_counts(ids, f)
-            gains = form.gains(counts, form.order(counts))
-            top = form.choose(gains, np.ones(gains.shape, dtype=bool))
-            for node, position, gain in zip(
-                nodes, top.tolist(), gains[np.arange(len(nodes)), top].tolist(), strict=True
-            ):
-                if gain > 0:
-                    heapq.heappush(self._heap, (-gain, node, f, position))
+            order = form.order(counts)
+            own = form.gains(counts, order)
+            positions[i] = form.choose(own, np.ones(own.shape, dtype=bool))
+            gains[i] = own[np.arange(len(nodes)), positions[i]]
+            if self._score.by_ratio:
+                information[i] = self._score.split_information(form.sizes(counts, positions[i], order))
+        values = ratios(gains, information) if self._score.by_ratio else gains
+        for i, j in zip(*np.nonzero(values > 0), strict=True):
+            heapq.heappush(self._heap, (-values[i, j].item(), nodes[j], usable[i][0], int(positions[i, j])))

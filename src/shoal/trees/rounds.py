@@ -75,24 +75,25 @@ class Rounds:
     def _best_splits(self, ids: Ids, threads: ThreadPoolExecutor) -> list[Split | None]:
         usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
         offers = list(threads.map(lambda each: self._offers(ids, *each), usable))
-        best = np.zeros(len(ids), dtype=np.int64)
         choice: list[Split | None] = [None] * len(ids)
-        picked = np.full(len(ids), -1)
-        for i, (gains, _, _) in enumerate(offers):
-            better = gains > best
-            best[better], picked[better] = gains[better], i
+        if not offers:
+            return choice
+        information = np.stack([offer[3] for offer in offers]) if self._score.by_ratio else None
+        picked = self._score.pick(np.stack([offer[0] for offer in offers]), information)
         for node in np.flatnonzero(picked >= 0).tolist():
             f, form = usable[picked[node]]
-            _, positions, order = offers[picked[node]]
+            _, positions, order, _ = offers[picked[node]]
             choice[node] = form.split(f, int(positions[node]), None if order is None else order[node])
         return choice
 
-    def _offers(self, ids: Ids, f: int, form: Form) -> tuple[Counts, Counts, NDArray[np.intp] | None]:
-        """The best of one feature for every node: gains, positions and, where the form makes one, the values' order."""
+    def _offers(self, ids: Ids, f: int, form: Form) -> tuple[Counts, Counts, NDArray[np.intp] | None, Counts]:
+        """The best of one feature for every node: gains, positions, the values' order (where a form makes one) and
+        the splits' own information (where it is asked for)."""
         width = self._engine.features[f].n_codes * self._engine.n_classes
         step = max(1, CELLS_AT_ONCE // width)
         gains = np.zeros(len(ids), dtype=np.int64)
         positions = np.zeros(len(ids), dtype=np.int64)
+        information = np.zeros(len(ids), dtype=np.int64)
         orders = []
         for first in range(0, len(ids), step):
             piece = slice(first, min(first + step, len(ids)))
@@ -101,11 +102,15 @@ class Rounds:
             if order is not None:
                 orders.append(order)
             gains[piece], positions[piece] = self._best(form, f, counts, order)
-        return gains, positions, np.concatenate(orders) if orders else None
+            if self._score.by_ratio:
+                sizes = form.sizes(counts, positions[piece], order)
+                information[piece] = self._score.split_information(sizes)
+        return gains, positions, np.concatenate(orders) if orders else None, information
 
     def _best(self, form: Form, f: int, counts: Counts, order: NDArray[np.intp] | None) -> tuple[Counts, Counts]:
         if type(form) is Cuts and self._veto.only_sizes:
-            return self._score.best_cuts(counts, self._engine.features[f].n_known, self._least)
+            gain, position = self._score.best_cuts(counts, self._engine.features[f].n_known, self._least)
+            return form.less_choice(gain, counts), position
         gains = form.gains(counts, order)
         kept = np.ones(gains.shape, dtype=bool)
         for by in self._veto.questions:

@@ -11,18 +11,20 @@ from numpy.typing import NDArray
 from shoal._kernels import counts as count_kernels
 from shoal._kernels import gains as kernels
 
-Criterion = Literal["gain", "gini"]
+Criterion = Literal["gain", "gini", "ratio"]
 Counts = NDArray[np.int64]
 
 
 class Score:
     """Information gain or Gini gain in fixed-point integers (see `shoal._kernels.gains`).
 
-    A gain is that of all people of a node together; divide by their number for the gain of the textbooks.
+    A gain is that of all people of a node together; divide by their number for the gain of the textbooks. With the
+    criterion ``"ratio"`` gains are information gains, and `pick` weighs them as C4.5 does.
     """
 
     def __init__(self, criterion: Criterion, n_people: int) -> None:
         self._gini = criterion == "gini"
+        self.by_ratio = criterion == "ratio"
         self._scale = float(2 ** kernels.scale_for(n_people))
         self._table = kernels.log_table(min(n_people + 1, kernels.TABLE), self._scale)
 
@@ -51,7 +53,44 @@ class Score:
         kernels.best_cuts(counts, n_known, least, self._gini, self._table, self._scale, gain, position)
         return self._real(gain, 2, counts.shape[2]), position
 
+    def without_choice(self, gains: Counts, n_cuts: NDArray[np.int64]) -> Counts:
+        """Gains of numeric cuts less log₂ of how many there were to choose from (Quinlan 1996)."""
+        bits = np.log2(np.maximum(n_cuts, 1)) * self._scale
+        return np.where(gains > bits, gains - bits.astype(np.int64), 0)
+
+    def split_information(self, sizes: Counts) -> Counts:
+        """People times the entropy of the branches they go to (nodes × branches)."""
+        out = np.empty(len(sizes), dtype=np.int64)
+        # one person a class apiece: what the split tells about itself
+        kernels.gains(_as_classes(sizes), False, self._table, self._scale, out)
+        return out
+
+    @staticmethod
+    def pick(gains: Counts, information: Counts | None) -> NDArray[np.intp]:
+        """The feature to split each node by (features × nodes), −1 where none gains; ties go to the earlier feature.
+
+        By gain; or, where the splits' own information is given, by their ratio among features of at least average gain.
+        """
+        value = gains.astype(np.float64) if information is None else ratios(gains, information)
+        return np.where((value > 0).any(axis=0), value.argmax(axis=0), -1)
+
     @staticmethod
     def _real(gains: Counts, n_groups: int, n_classes: int) -> Counts:
         # every term was rounded once, so a gain of at most one unit a term may be no gain at all
         return np.where(gains > (n_groups + 1) * (n_classes + 1), gains, 0)
+
+
+def ratios(gains: Counts, information: Counts) -> NDArray[np.float64]:
+    """Gain ratios (features × nodes); 0 for a feature whose gain is below the average of those that gain (C4.5)."""
+    gaining = gains > 0
+    average = gains.sum(axis=0) / np.maximum(gaining.sum(axis=0), 1)
+    ratio: NDArray[np.float64] = gains / np.maximum(information, 1)
+    return np.where(gaining & (gains >= average * (1 - 1e-9)), ratio, 0.0)
+
+
+def _as_classes(sizes: Counts) -> Counts:
+    """Branch sizes as if each branch were a class of its own (nodes × branches × branches, on the diagonal)."""
+    apart = np.zeros((*sizes.shape, sizes.shape[1]), dtype=np.int64)
+    index = np.arange(sizes.shape[1])
+    apart[:, index, index] = sizes
+    return apart
