@@ -159,13 +159,17 @@ def test_a_public_target_is_counted_class_by_class(people):
 
 
 def test_diversity_of_other_columns_merges_groups(people):
-    asked = KAnonymity(25) & Confidence(0.85)
+    asked = KAnonymity(25) & Confidence(0.9)
+    age = people["age"].numbers[people["age"].codes]
+    # the old are all in one ward
+    ward = ((np.arange(1500) % 2 == 0) | (age > 60)).astype(np.uint8)
+    people = people.with_column(Column("ward", "categorical", ward, ("north", "south")))
     free = AnonymousModel(LogisticRegression(), privacy=asked, public=PUBLIC).fit(people, "diabetes")
-    bound = AnonymousModel(LogisticRegression(), privacy=asked, public=PUBLIC, sensitive=["smoker"])
+    bound = AnonymousModel(LogisticRegression(), privacy=asked, public=PUBLIC, sensitive=["ward"])
     bound.fit(people, "diabetes")
     assert 1 < len(bound.release_.told.leaves) < len(free.release_.told.leaves)
     assert audit(bound, people).holds
-    named = replace(free.release_.groups, sensitive=("smoker",))
+    named = replace(free.release_.groups, sensitive=("ward",))
     assert not audit(replace(free.release_, groups=named), people).holds
     with pytest.raises(RequirementError, match="sensitive"):
         AnonymousModel(LogisticRegression(), privacy=asked, public=PUBLIC, target_role="public").fit(people, "diabetes")

@@ -89,7 +89,7 @@ def expected_errors(people: NDArray[np.int64], errors: NDArray[np.int64], confid
     a continuity correction, as C4.5 computes it.
 
     >>> expected_errors(np.array([6, 9, 1]), np.array([0, 0, 0]), 0.25).round(2).tolist()
-    [1.24, 1.29, 0.75]
+    [1.24, 1.28, 0.75]
     """
     n, e = people.astype(np.float64), errors.astype(np.float64)
     z = float(norm.isf(confidence))
