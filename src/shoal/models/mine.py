@@ -185,11 +185,15 @@ def _values(column: Column) -> NDArray[np.float64]:
 def _by_group(model: Any, told: ModelInputs, labels: NDArray[Any], regression: bool) -> dict[str, Any]:
     """The table from group to prediction."""
     answers = np.asarray(model.predict(told.by_group))
+    shares = None if regression or not hasattr(model, "predict_proba") else model.predict_proba(told.by_group)
+    for numbers in [answers] if regression else [] if shares is None else [shares]:
+        if not np.isfinite(numbers).all():
+            raise DataError("not-finite", f"{type(model).__name__} answers with numbers that are not finite (inf).")
     if regression:
         # as many digits as anybody reads; each rests on everybody in the group
         return {"predictions": np.array([float(f"{number:.6g}") for number in answers.ravel()])}
     place = {label: i for i, label in enumerate(labels.tolist())}
     made: dict[str, Any] = {"predictions": np.array([place[label] for label in answers.tolist()])}
-    if hasattr(model, "predict_proba"):
-        made["shares"] = np.round(in_order(model.predict_proba(told.by_group), model.classes_, labels), DECIMALS)
+    if shares is not None:
+        made["shares"] = np.round(in_order(shares, model.classes_, labels), DECIMALS)
     return made

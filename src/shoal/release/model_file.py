@@ -44,6 +44,7 @@ KEEPING = re.compile(
     r"(KNeighbors|RadiusNeighbors|GaussianProcess|LabelPropagation|LabelSpreading|KernelRidge|KernelPCA|KernelDensity|"
     r"NearestNeighbors|KNNImputer|LocalOutlierFactor|Nystroem|OneClassSVM|KDTree|BallTree)\w*|(Nu)?SV[CR]"
 )
+PER_ROUND = frozenset({"train_score_", "validation_score_", "loss_curve_", "estimator_weights_", "estimator_errors_"})
 KEPT = frozenset({"_fit_X", "X_fit_", "X_train_", "support_vectors_", "component_indices_"})
 
 
@@ -159,7 +160,7 @@ def keeps_rows(model: Any, n_people: int | None = None) -> str | None:
             return type(part).__name__
         if name in KEPT and (isinstance(part, np.ndarray) or hasattr(part, "shape")):
             return repr(name)
-        if n_people is not None and _one_a_person(part, n_people):
+        if n_people is not None and name not in PER_ROUND and _one_a_person(part, n_people):
             return f"{name!r}, with one entry a person"
     return None
 
@@ -176,15 +177,18 @@ def _is_nodes(part: Any) -> bool:
 
 def _check_trees(model: Any) -> None:
     """Compiled code follows the trees of a model without looking: every step must lead down, and to a node."""
-    width = getattr(model, "n_features_in_", None)
     for _, part in parts_inside(model):
-        kind = type(part).__name__
-        if kind == "Tree":
+        if type(part).__name__ == "Tree":
             _check_ways(part.children_left, part.children_right, part.children_left < 0, part.feature, part.n_features)
-            _check_same(width, part.n_features)
-        elif kind == "TreePredictor":
-            nodes = part.nodes
-            _check_ways(nodes["left"], nodes["right"], nodes["is_leaf"] > 0, nodes["feature_idx"], width)
+            continue
+        held = getattr(part, "__dict__", {})
+        if "tree_" in held:
+            _check_same(held["tree_"].n_features, part.n_features_in_)
+        if type(part).__name__.startswith("GradientBoosting"):  # it goes past its own trees' checks
+            _check_same({each.tree_.n_features for each in part.estimators_.ravel()}, {part.n_features_in_})
+        for each in np.ravel(np.array(held.get("_predictors", []), dtype=object)):
+            nodes = each.nodes
+            _check_ways(nodes["left"], nodes["right"], nodes["is_leaf"] > 0, nodes["feature_idx"], part.n_features_in_)
             _check_same(bool(nodes["is_categorical"].any()), False)
 
 
