@@ -96,6 +96,7 @@ FREE = [
     BaggingClassifier(DecisionTreeClassifier(max_depth=3), max_features=0.5, n_estimators=3),
     StackingClassifier([("a", DecisionTreeClassifier(max_depth=3))], RandomForestClassifier(3)),
     CalibratedClassifierCV(LinearSVC(), cv=3),
+    GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3),
     MLPClassifier((4,), max_iter=300, tol=0.01),
 ]
 

@@ -84,6 +84,7 @@ def mine_model(wish: Wish, X: Any, y: Any) -> tuple[ModelRelease, list[str]]:
     group = told.group_of_node[groups.apply(grouped)]
     answers = _values(coarsely[target]) if wish.regression else groups.labels[grouped[target].codes]
     model = _seeded(wish).fit(told.matrix(coarsely, group), answers)
+    model = getattr(model, "best_estimator_", model)  # of a search only what it found leaves
     made: dict[str, Any] = {
         "groups": groups,
         "model": type(model).__name__,

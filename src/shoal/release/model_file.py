@@ -28,6 +28,7 @@ NAME = re.compile(r"\w[\w .()+-]{0,199}")
 # let in functions too
 KNOWN_TYPES = frozenset(
     {
+        "numpy.dtype",
         "sklearn._loss.loss.HalfTweedieLossIdentity",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
@@ -36,6 +37,7 @@ KNOWN_TYPES = frozenset(
         "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
         "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
         "sklearn.tree._tree.Tree",
+        "sklearn.utils._bunch.Bunch",
     }
 )
 
