@@ -29,7 +29,7 @@ from shoal.privacy import Requirement, people_behind
 from shoal.release import ModelRelease
 from shoal.release.model_file import dump_model, keeps_rows
 from shoal.release.model_inputs import ModelInputs, in_order
-from shoal.trees.classifier import _check_one_row_each, _checked_target
+from shoal.trees.estimator import check_one_row_each, checked_target
 
 DECIMALS = 6  # of a published probability
 
@@ -122,7 +122,7 @@ def _read(wish: Wish, X: Any, y: Any) -> tuple[Table, str, list[str]]:
         )
     features = table.drop([target]).names if len(table) > in_table else []
     if not wish.regression:
-        return with_target(table, y if in_table else _checked_target(y), target), target, features
+        return with_target(table, y if in_table else checked_target(y), target), target, features
     column = table[target] if in_table else _number_target(y, target)
     if column.kind != "numeric":
         raise DataError("not-numeric", f"The target {target!r} holds categories; a regressor needs numbers.")
@@ -142,7 +142,7 @@ def _number_target(y: Any, name: str) -> Column:
 def _check(wish: Wish, table: Table, roles: Roles) -> None:
     """Refuse what cannot be, before any work is done."""
     if wish.person is not None:
-        _check_one_row_each(table, wish.person)
+        check_one_row_each(table, wish.person)
     target = table[roles.target]
     if target.missing:
         n = int((target.codes == len(target.values)).sum())

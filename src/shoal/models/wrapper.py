@@ -5,26 +5,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
+from sklearn.base import MetaEstimatorMixin, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.domain import Domain
-from shoal.data.frames import not_2d, to_table
 from shoal.data.roles import TargetRole
-from shoal.data.table import Table
 from shoal.errors import RequirementError
 from shoal.models.mine import Wish, mine_model
 from shoal.privacy import Requirement, as_requirement
 from shoal.release.tree import Unknown
 from shoal.trees.classifier import AnonymousTreeClassifier
+from shoal.trees.estimator import ShoalEstimator
 
 TREE_OPTIONS = ("criterion", "grouping", "pruning", "variant", "max_depth", "max_leaves")
 
@@ -33,7 +31,7 @@ def _tells_shares(self: AnonymousModel) -> bool:
     return is_classifier(self.estimator) and hasattr(self.estimator, "predict_proba")
 
 
-class AnonymousModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class AnonymousModel(MetaEstimatorMixin, ShoalEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Any classifier or regressor of scikit-learn, made k-anonymous.
 
     Public columns reach the estimator only through the group that a k-anonymous tree gives a person, so whatever it
@@ -200,33 +198,10 @@ class AnonymousModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  
         tree._check_options()
         return {**tree._manner(), "max_depth": tree.max_depth, "max_leaves": tree.max_leaves}
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        """Arrays as scikit-learn checks them; tables and data frames as they are."""
-        if isinstance(X, Table) or type(X) is dict or hasattr(type(X), "columns"):
-            return X
-        if not hasattr(X, "toarray") and (ndim := np.asarray(X).ndim) != 2:
-            raise not_2d(ndim)  # scikit-learn's own words would show cells
-        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
-
-    def _named(self, X: Any) -> Any:
-        """Rows to predict, by the names of fit; where one of the two had none, by position."""
-        X = self._checked(X, reset=False)
-        if isinstance(X, np.ndarray):
-            return to_table(X, names=self._features, kinds=self.release_.kinds, only=self.release_.kinds)
-        if hasattr(self, "feature_names_in_"):
-            return X
-        table = to_table(X)
-        if len(table) != self.n_features_in_ or set(self._features) <= set(table):
-            return table
-        return Table(replace(table[old], name=new) for old, new in zip(table, self._features, strict=True))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         own = get_tags(self.estimator)
         tags.estimator_type = own.estimator_type
         tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         return tags

@@ -5,24 +5,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.domain import Domain
-from shoal.data.frames import not_2d, to_table
+from shoal.data.frames import to_table
 from shoal.data.hierarchy import load_hierarchies
 from shoal.data.roles import Roles, TargetRole
-from shoal.data.table import Table
 from shoal.data.target import name_of, with_target
 from shoal.errors import DataError, RequirementError
 from shoal.privacy import Requirement, as_requirement
 from shoal.release.tree import Unknown
+from shoal.trees.estimator import ShoalEstimator, check_one_row_each, checked_target
 from shoal.trees.mine import mine_tree
 from shoal.trees.score import Criterion
 
@@ -34,7 +32,7 @@ VARIANTS: dict[str | None, tuple[Criterion, str, str | float]] = {
 }
 
 
-class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A decision tree that ties nobody in its rows to a private fact by fewer than k people.
 
     The tree grows by what splits gain and never makes a split after which some group of people, told apart by what an
@@ -184,7 +182,7 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         table = to_table(X)
         in_table = isinstance(y, str)
         if not in_table:
-            y = _checked_target(y)
+            y = checked_target(y)
         target = y if in_table else name_of(y)
         if not in_table and target in table:
             raise DataError(
@@ -203,7 +201,7 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             sensitive=self.sensitive,
         )
         if self.person is not None:
-            _check_one_row_each(table, self.person)
+            check_one_row_each(table, self.person)
         self.release_ = mine_tree(
             table,
             roles,
@@ -246,33 +244,6 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             "pruning": None if pruning == "none" else pruning,
         }
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        """Arrays as scikit-learn checks them; tables and data frames as they are."""
-        if isinstance(X, Table) or type(X) is dict or hasattr(type(X), "columns"):
-            return X
-        if not hasattr(X, "toarray") and (ndim := np.asarray(X).ndim) != 2:
-            raise not_2d(ndim)  # scikit-learn's own words would show cells
-        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
-
-    def _named(self, X: Any) -> Any:
-        """Rows to predict, by the names of fit; where one of the two had none, by position."""
-        X = self._checked(X, reset=False)
-        if isinstance(X, np.ndarray):
-            return to_table(X, names=self._features, kinds=self.release_.kinds, only=self.release_.kinds)
-        if hasattr(self, "feature_names_in_"):
-            return X
-        table = to_table(X)
-        if len(table) != self.n_features_in_ or set(self._features) <= set(table):
-            return table
-        return Table(replace(table[old], name=new) for old, new in zip(table, self._features, strict=True))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     def _check_options(self) -> None:
         allowed: dict[str, tuple[Any, ...]] = {
             "criterion": ("gain", "gini", "ratio", None),
@@ -302,25 +273,3 @@ class AnonymousTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 raise RequirementError(
                     "parameter", f"AnonymousTreeClassifier: {name} must be {choice}; got {getattr(self, name)!r}."
                 )
-
-
-def _checked_target(y: Any) -> Any:
-    """A target given beside X, if it can be one of a classifier."""
-    if isinstance(y, (np.ndarray, list, tuple)):
-        y = column_or_1d(y, warn=True)
-    values = np.asarray(y)
-    # missing values are refused later, by their number; scikit-learn would stumble over them here
-    if values.ndim == 1 and not (values.dtype.kind == "f" and np.isnan(values).any()):
-        check_classification_targets(values)
-    return y
-
-
-def _check_one_row_each(table: Table, person: str) -> None:
-    counts = table[person].counts()
-    several = int((counts > 1).sum())
-    if several:
-        raise DataError(
-            "several-rows",
-            f"Column {person!r} names {several:,} people with several rows each; k rows would not be k people. "
-            "Bring the table to one row a person first.",
-        )

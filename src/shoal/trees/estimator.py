@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Shoal's estimators share: how rows and targets come in, by name or by position."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from shoal.data.frames import not_2d, to_table
+from shoal.data.table import Table
+from shoal.errors import DataError
+
+
+class ShoalEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Rows as scikit-learn users give them: arrays, data frames of any library, or a `Table`.
+
+    A subclass sets `release_`, `n_features_in_`, `_features` (the names of the columns it was given) and, where they
+    had names, `feature_names_in_`.
+    """
+
+    release_: Any
+    n_features_in_: int
+    _features: list[str]
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """Arrays as scikit-learn checks them; tables and data frames as they are."""
+        if isinstance(X, Table) or type(X) is dict or hasattr(type(X), "columns"):
+            return X
+        if not hasattr(X, "toarray") and (ndim := np.asarray(X).ndim) != 2:
+            raise not_2d(ndim)  # scikit-learn's own words would show cells
+        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+
+    def _named(self, X: Any) -> Any:
+        """Rows to predict, by the names of fit; where one of the two had none, by position."""
+        X = self._checked(X, reset=False)
+        if isinstance(X, np.ndarray):
+            return to_table(X, names=self._features, kinds=self.release_.kinds, only=self.release_.kinds)
+        if hasattr(self, "feature_names_in_"):
+            return X
+        table = to_table(X)
+        if len(table) != self.n_features_in_ or set(self._features) <= set(table):
+            return table
+        return Table(replace(table[old], name=new) for old, new in zip(table, self._features, strict=True))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def checked_target(y: Any) -> Any:
+    """A target given beside X, if it can be one of a classifier."""
+    if isinstance(y, (np.ndarray, list, tuple)):
+        y = column_or_1d(y, warn=True)
+    values = np.asarray(y)
+    # missing values are refused later, by their number; scikit-learn would stumble over them here
+    if values.ndim == 1 and not (values.dtype.kind == "f" and np.isnan(values).any()):
+        check_classification_targets(values)
+    return y
+
+
+def check_one_row_each(table: Table, person: str) -> None:
+    """Refuse a table in which somebody has several rows: k rows would not be k people."""
+    several = int((table[person].counts() > 1).sum())
+    if several:
+        raise DataError(
+            "several-rows",
+            f"Column {person!r} names {several:,} people with several rows each; k rows would not be k people. "
+            "Bring the table to one row a person first.",
+        )
