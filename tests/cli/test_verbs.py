@@ -70,6 +70,9 @@ def test_describe_without_a_project(shoal: Shoal, clinic: Path) -> None:
     assert body["k"] == 10
 
 
+VARIANTS = ([], ["--variant", "id3"], ["--variant", "c45"])
+
+
 def test_tree_is_the_library_s(shoal: Shoal, released: Path) -> None:
     sample = load_sample()
     model = library.AnonymousTreeClassifier(
@@ -100,6 +103,12 @@ def test_another_target_on_the_command_line(shoal: Shoal, clinic: Path) -> None:
     roles = {each["name"]: each["role"] for each in body["release"]["attributes"]} | body["release"].get("unused", {})
     assert body["release"]["target"] == "smoker"
     assert roles["diabetes"] == "private"
+
+
+def test_the_papers_trees_by_name(shoal: Shoal, clinic: Path) -> None:
+    sizes = [len(shoal("tree", *variant, "-k", 200, "--json").json["release"]["nodes"]) for variant in VARIANTS]
+    assert len(set(sizes)) == 3
+    assert shoal("tree", "--variant", "cart").code == 2
 
 
 def test_all_by_options(shoal: Shoal, clinic: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 BREACH = 3
 
 
+class Variant(StrEnum):
+    """The papers' trees."""
+
+    id3 = "id3"
+    c45 = "c45"
+
+
 @takes("k", "confidence", "public", "roles", "hierarchies", "reading")
 def tree(
     project: Project,
@@ -30,6 +38,10 @@ def tree(
     ] = None,
     max_leaves: Annotated[int | None, typer.Option(metavar="N", help="Stop at this many leaves.")] = None,
     max_depth: Annotated[int | None, typer.Option(metavar="N", help="Stop at this many levels.")] = None,
+    variant: Annotated[
+        Variant | None,
+        typer.Option(metavar="id3|c45", help="Grow as the papers do, instead of as we found best."),
+    ] = None,
     report: Report = None,
     as_json: Json = False,
 ) -> None:
@@ -47,7 +59,7 @@ def tree(
     table = read_data(project, source)
     roles = resolve_roles(project, table)
     with output.busy("Mining"):
-        release, verdict = mine(project, table, roles, max_leaves=max_leaves, max_depth=max_depth)
+        release, verdict = mine(project, table, roles, max_leaves=max_leaves, max_depth=max_depth, variant=variant)
     if verdict.holds:
         if report is not None:
             output.write_audit_report(report, release, verdict)
@@ -73,6 +85,7 @@ def mine(
     *,
     max_leaves: int | None = None,
     max_depth: int | None = None,
+    variant: Variant | None = None,
 ) -> tuple[TreeRelease, Audit]:
     """The tree of a project's table, and an audit of it."""
     from shoal.audit import audit
@@ -92,5 +105,6 @@ def mine(
         hierarchies={name: each for name, each in hierarchies.items() if name in roles.features},
         max_depth=max_depth,
         max_leaves=max_leaves,
+        variant=None if variant is None else variant.value,  # type: ignore[arg-type]
     ).fit(table, roles.target)
     return model.release_, audit(model.release_, table)
