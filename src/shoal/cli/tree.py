@@ -105,6 +105,6 @@ def mine(
         hierarchies={name: each for name, each in hierarchies.items() if name in roles.features},
         max_depth=max_depth,
         max_leaves=max_leaves,
-        variant=None if variant is None else variant.value,  # type: ignore[arg-type]
+        variant=None if variant is None else variant.value,
     ).fit(table, roles.target)
     return model.release_, audit(model.release_, table)
