@@ -8,6 +8,7 @@ gains, and for sets of people which positions keep a requirement; a position of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -76,6 +77,24 @@ class Levels:
         for level in range(len(self._levels)):
             kept[:, level] = veto.kept(self._grouped(counts, level), by).all(axis=1)
         return kept
+
+    def finest(
+        self, counts: Counts, asked: Callable[[Counts, int | None], Counts], veto: Veto
+    ) -> tuple[Counts, Counts]:
+        """Each node's gain and finest level that is kept, looking at no level that a node has no need of."""
+        gains, levels = np.zeros(len(counts), dtype=np.int64), np.zeros(len(counts), dtype=np.int64)
+        undecided = np.arange(len(counts))
+        for level in range(len(self._levels)):
+            grouped = self._grouped(counts[undecided], level)
+            kept = np.ones(len(undecided), dtype=bool)
+            for by in veto.questions:
+                kept &= veto.kept(asked(grouped, by), by).all(axis=1)
+            decided = undecided[kept]
+            gains[decided], levels[decided] = self._score.gains(grouped[kept]), level
+            undecided = undecided[~kept]
+            if not len(undecided):
+                break
+        return gains, levels
 
     def choose(self, gains: Counts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
         """The finest level that is kept: a coarser one never gains more."""

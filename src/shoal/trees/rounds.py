@@ -8,7 +8,9 @@ cores.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +18,14 @@ from numpy.typing import NDArray
 from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
-from shoal.trees.forms import Cuts, Form, form_of
+from shoal.trees.forms import Cuts, Form, Levels, form_of
 from shoal.trees.score import Score
 from shoal.trees.spans import root_refusal
 from shoal.trees.split import GrownNode, Split
 from shoal.trees.veto import Veto
 
 Counts = NDArray[np.int64]
+MANY_PEOPLE = 200_000
 CELLS_AT_ONCE = 1 << 17  # counts of one feature looked at in one piece: what a core's cache holds
 
 
@@ -67,14 +70,16 @@ class Rounds:
         self._grown = [GrownNode(0, root[0])]
         depth = 0
         with ThreadPoolExecutor(os.cpu_count()) as threads:
+            # kernels run side by side; for few people the Python around them is more than they are
+            side_by_side = threads.map if self._engine.n_people >= MANY_PEOPLE else map
             while len(ids) and depth < self._max_depth:
-                ids, nodes = self._apply(ids, nodes, self._best_splits(ids, threads))
+                ids, nodes = self._apply(ids, nodes, self._best_splits(ids, side_by_side))
                 depth += 1
         return self._grown
 
-    def _best_splits(self, ids: Ids, threads: ThreadPoolExecutor) -> list[Split | None]:
+    def _best_splits(self, ids: Ids, side_by_side: Callable[..., Iterable[Any]]) -> list[Split | None]:
         usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
-        offers = list(threads.map(lambda each: self._offers(ids, *each), usable))
+        offers = list(side_by_side(lambda each: self._offers(ids, *each), usable))
         choice: list[Split | None] = [None] * len(ids)
         if not offers:
             return choice
@@ -111,6 +116,8 @@ class Rounds:
         if type(form) is Cuts and self._veto.only_sizes:
             gain, position = self._score.best_cuts(counts, self._engine.features[f].n_known, self._least)
             return form.less_choice(gain, counts), position
+        if isinstance(form, Levels):
+            return form.finest(counts, as_asked, self._veto)
         gains = form.gains(counts, order)
         kept = np.ones(gains.shape, dtype=bool)
         for by in self._veto.questions:
