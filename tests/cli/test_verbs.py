@@ -198,6 +198,13 @@ def test_predict(shoal: Shoal, released: Path) -> None:
     assert [row[:1] for row in found] == rows((released / "out.csv").read_text())
 
 
+def test_predict_as_json(shoal: Shoal, released: Path) -> None:
+    body = shoal("predict", "tree.json", "clinic.csv", "--proba", "--json").json
+    assert body["rows"] == len(body["predictions"]["diabetes"]) == len(body["predictions"]["diabetes=yes"]) == 5000
+    body = shoal("predict", "tree.json", "clinic.csv", "-o", "out.csv", "--json").json
+    assert body == {"target": "diabetes", "rows": 5000, "written": ["out.csv"]}
+
+
 def test_predict_unknown_values(shoal: Shoal, by_education: Path) -> None:
     text = (by_education / "clinic.csv").read_text().splitlines()
     (by_education / "new.csv").write_text(f"{text[0]}\n{text[1].replace('Bachelor', CANARY)}\n")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import output
-from shoal.cli.options import Release, takes
+from shoal.cli.options import Json, Release, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import check_kind, read_for
 
@@ -40,6 +40,7 @@ def predict(
         ),
     ] = Unknown.error,
     proba: Annotated[bool, typer.Option("--proba", help="Add the share of each class.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Predict the target of every row of a file, as CSV."""
     import pyarrow as pa
@@ -60,6 +61,11 @@ def predict(
     text = output.csv_text(pa.table(columns))
     if out is not None:
         output.write_text(out, text)
+    if as_json:
+        told = {} if out is not None else {"predictions": pa.table(columns).to_pydict()}
+        output.say_json({"target": loaded.target, "rows": table.n_rows, **told, "written": output.written})
+        return
+    if out is not None:
         output.note(f"wrote {out}: {table.n_rows:,} rows")
         return
     sys.stdout.flush()

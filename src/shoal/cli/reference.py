@@ -50,6 +50,7 @@ JSON_KEYS = {
     "`release_sha256`, `written`",
     "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, "
     "`exact`, `written`",
+    "predict": "`target`, `rows`, `predictions` (by column; left out where a file is written), `written`",
     "demo": "as of `shoal tree`",
     "bench": "a list of rows",
 }
