@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.recount import Groups, Recount, recount, sensitive_column
-from shoal.audit.result import Audit, Finding, Part
+from shoal.audit.asking import ask, conclude
+from shoal.audit.recount import Recount, recount, sensitive_column
+from shoal.audit.result import Audit, Finding
 from shoal.data.table import Column
 from shoal.errors import DataError, RequirementError
-from shoal.privacy import And, Requirement, as_requirement, claims, needs_values, parts_of
+from shoal.privacy import Requirement, as_requirement, needs_values, parts_of
 from shoal.release import ModelRelease, TableRelease, TreeRelease
 
 SHOWN = 5  # failing groups described in words; the counts cover all of them
@@ -86,28 +87,17 @@ def audit(
     sensitive = _sensitive_columns(release, counted, requirement)
     groups = counted.groups
     counts_for = groups.n_bins > 1
-    parts, failing, findings = _ask(requirement, sensitive, groups, counts_for)
+    parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
     findings = _describe_groups(release, counted, failing) + findings + _compare_rows(release, counted)
-    exact = counted.disjoint
-    exposed, confidence = (None, None)
-    if _target_is_private(release, counted):
-        exposed, confidence = _attacker_knows(groups.by_value(counted.target))
-        findings += _exposure_finding(release.target, exposed, len(counted.target), exact)
-    sizes = groups.people[counts_for]
-    return Audit(
-        holds=not any(finding.severity == "breach" for finding in findings),
-        smallest_group=int(sizes.min()) if len(sizes) else None,
-        n_people=counted.table.n_rows,
-        n_groups=len(groups),
-        n_exempt=int((~counts_for).sum()),
-        parts=parts,
-        group_sizes=np.sort(groups.people),
-        exposed=exposed,
-        highest_confidence=confidence,
-        exact=exact,
-        findings=tuple(sorted(findings, key=lambda finding: finding.severity != "breach")),
-        claims=tuple(claims(requirement)),
-        public=tuple(sorted(counted.public)) if public is not None else release.public,
+    return conclude(
+        requirement,
+        groups,
+        counts_for,
+        parts,
+        findings,
+        target=counted.target if _target_is_private(release, counted) else None,
+        exact=counted.disjoint,
+        public=release.public if public is None else tuple(sorted(counted.public)),
         sha256=release.sha256,
     )
 
@@ -129,34 +119,6 @@ def _sensitive_columns(release: TreeRelease, counted: Recount, requirement: Requ
             "A requirement about private values needs a private target or a private column named as sensitive.",
         )
     return columns
-
-
-def _ask(
-    requirement: Requirement, sensitive: list[Column | None], groups: Groups, counts_for: NDArray[np.bool_]
-) -> tuple[tuple[Part, ...], NDArray[np.bool_], list[Finding]]:
-    """Ask every part of the requirement about every sensitive column, in every group that counts."""
-    parts: list[Part] = []
-    findings: list[Finding] = []
-    failing = np.zeros(len(groups), dtype=bool)
-    for part in parts_of(requirement):
-        for column in sensitive if needs_values(part) else [None]:
-            counts = groups.people[:, None] if column is None else groups.by_value(column)
-            bad = ~And((part,)).holds(counts, counts.sum(axis=0)) & counts_for
-            failing |= bad
-            about = "" if column is None else f" (of {column.name!r})"
-            people = int(groups.people[bad].sum())
-            parts.append(Part(part.describe(), about, not bad.any(), int(bad.sum()), people))
-            if bad.any():
-                findings.append(
-                    Finding(
-                        "requirement-fails",
-                        "breach",
-                        f"'{part.describe()}'{about} fails for {people:,} people in {int(bad.sum()):,} group(s); "
-                        f"the smallest has {int(groups.people[bad].min()):,}.",
-                        people,
-                    )
-                )
-    return tuple(parts), failing, findings
 
 
 def _describe_groups(release: TreeRelease, counted: Recount, failing: NDArray[np.bool_]) -> list[Finding]:
@@ -233,26 +195,5 @@ def _compare_counts(release: TreeRelease, counted: Recount) -> list[Finding]:
             "other rows, or a changed file.",
             int(counted.bins[wrong].sum()),
             tuple(int(leaf) for leaf in wrong),
-        )
-    ]
-
-
-def _attacker_knows(by_class: NDArray[np.int64]) -> tuple[int, float]:
-    """Whose class is certain to one who knows every group's class histogram, and his highest confidence."""
-    people, top = by_class.sum(axis=1), by_class.max(axis=1)
-    return int(people[top == people].sum()), float((top / people).max())
-
-
-def _exposure_finding(target: str, exposed: int, people: int, exact: bool) -> list[Finding]:
-    if not exposed:
-        return []
-    bound = "" if exact else "up to "
-    return [
-        Finding(
-            "target-certain",
-            "warning",
-            f"{bound}{exposed:,} of {people:,} people are in a group that is all of one {target!r}: their "
-            "value is certain, and group sizes do not stop that. A requirement such as Confidence(0.95) would.",
-            exposed,
         )
     ]

@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from shoal.audit.asking import ask, conclude
 from shoal.audit.auditor import (
-    _ask,
-    _attacker_knows,
     _compare_rows,
     _describe_groups,
-    _exposure_finding,
     _sensitive_columns,
     _target_is_private,
 )
@@ -28,7 +26,7 @@ from shoal.data.domain import clip, declare_values
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
 from shoal.errors import DataError, closest
-from shoal.privacy import Requirement, as_requirement, claims
+from shoal.privacy import Requirement, as_requirement
 from shoal.release import Attribute, ModelRelease
 from shoal.release.model_file import keeps_rows
 from shoal.release.model_inputs import classed
@@ -53,28 +51,18 @@ def audit_model(
     groups = counted.groups
     counts_for = groups.n_bins > 1
     sensitive = _sensitive_columns(release.groups, counted, requirement)
-    parts, failing, findings = _ask(requirement, sensitive, groups, counts_for)
+    parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
     findings = _describe_groups(release.groups, counted, failing) + findings
     findings += _compare_rows(release.groups, counted) + _look_inside(release)
-    exposed, confidence = (None, None)
-    if _target_is_private(release.groups, counted):
-        exposed, confidence = _attacker_knows(groups.by_value(counted.target))
-        findings += _exposure_finding(release.target, exposed, len(counted.target), counted.disjoint)
-    sizes = groups.people[counts_for]
-    return Audit(
-        holds=not any(finding.severity == "breach" for finding in findings),
-        smallest_group=int(sizes.min()) if len(sizes) else None,
-        n_people=table.n_rows,
-        n_groups=len(groups),
-        n_exempt=int((~counts_for).sum()),
-        parts=parts,
-        group_sizes=np.sort(groups.people),
-        exposed=exposed,
-        highest_confidence=confidence,
+    return conclude(
+        requirement,
+        groups,
+        counts_for,
+        parts,
+        findings,
+        target=counted.target if _target_is_private(release.groups, counted) else None,
         exact=counted.disjoint,
-        findings=tuple(sorted(findings, key=lambda finding: finding.severity != "breach")),
-        claims=tuple(claims(requirement)),
-        public=tuple(sorted(counted.public)) if public is not None else release.public,
+        public=release.public if public is None else tuple(sorted(counted.public)),
         sha256=release.sha256,
     )
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.auditor import SHOWN, _ask, _attacker_knows, _exposure_finding
+from shoal.audit.asking import ask, conclude
+from shoal.audit.auditor import SHOWN
 from shoal.audit.coverage import compare, overlap
 from shoal.audit.recount import Groups
 from shoal.audit.result import Audit, Finding
@@ -18,7 +19,7 @@ from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
 from shoal.data.target import with_target
 from shoal.errors import DataError, RequirementError, RoleError, closest
-from shoal.privacy import Requirement, as_requirement, claims, needs_values
+from shoal.privacy import Requirement, as_requirement, needs_values
 from shoal.release import TableRelease
 
 
@@ -39,30 +40,21 @@ def audit_table(
     groups = group_rows([release.rows[name] for name in release.columns if name in known], release.n_people)
     hidden = [name for name in release.columns if name not in known]
     counts_for = np.full(len(groups), bool(hidden))
-    parts, failing, findings = _ask(requirement, _sensitive(release, known, requirement), groups, counts_for)
+    parts, failing, findings = ask(requirement, _sensitive(release, known, requirement), groups, counts_for)
     findings = _describe(release, known, groups, failing) + findings
     if X is not None:
         findings += _compare(release, _read(release, X, y))
     told = [name for name in release.public if name in known and not release.is_hidden(name)]
     exact = not overlap(release, told, _examples(release, told))
-    exposed, confidence = (None, None)
-    if release.target is not None and release.target not in known:
-        exposed, confidence = _attacker_knows(groups.by_value(release.rows[release.target]))
-        findings += _exposure_finding(release.target, exposed, release.n_people, exact)
-    sizes = groups.people[counts_for]
-    return Audit(
-        holds=not any(finding.severity == "breach" for finding in findings),
-        smallest_group=int(sizes.min()) if len(sizes) else None,
-        n_people=release.n_people,
-        n_groups=len(groups),
-        n_exempt=int((~counts_for).sum()),
-        parts=parts,
-        group_sizes=np.sort(groups.people),
-        exposed=exposed,
-        highest_confidence=confidence,
+    private = release.target is not None and release.target not in known
+    return conclude(
+        requirement,
+        groups,
+        counts_for,
+        parts,
+        findings,
+        target=release.rows[release.target] if private and release.target is not None else None,
         exact=exact,
-        findings=tuple(sorted(findings, key=lambda finding: finding.severity != "breach")),
-        claims=tuple(claims(requirement)),
         public=release.public if public is None else tuple(sorted(known)),
         sha256=release.sha256,
     )
