@@ -137,6 +137,16 @@ def test_rare_values_of_an_undeclared_private_column(frame):
     assert fit(frame, public=["age", "zipcode"], domain=declared).release_.verdict.holds
 
 
+def test_a_rare_missing_number_of_an_undeclared_private_column(frame):
+    frame["pay"] = np.arange(len(frame), dtype=float)
+    frame.loc[0, "pay"] = np.nan
+    known = ["age", "zipcode", "disease"]
+    refused(DataError, "'pay' is missing for fewer than 5 people", lambda: fit(frame, public=known))
+    assert fit(frame, public=known, domain={"pay": [0, 1000]}).release_.verdict.holds
+    frame.loc[:9, "pay"] = np.nan
+    assert fit(frame, public=known).release_.verdict.holds
+
+
 @pytest.mark.parametrize(
     ("domain", "message"),
     [

@@ -128,6 +128,13 @@ def _numeric(column: Column, declared: Sequence[Any] | None, people: int) -> Col
         )
     if not people:
         return replace(column, bounds=(float(numbers[0]), float(numbers[-1])))
+    n_missing = int((column.codes == len(numbers)).sum())
+    if 0 < n_missing < people:
+        raise DataError(
+            "rare-private-values",
+            f"Private column {column.name!r} is missing for fewer than {people} people, and a release would say that "
+            "it can be. Fill it in, leave those rows out, or declare its bounds with domain=.",
+        )
     low, high = safe_bounds(numbers, column.counts()[: len(numbers)], people)
     if column.integer:  # still at or beyond the people counted, and a number the column could hold
         low, high = math.floor(low), math.floor(low) if low == high else math.ceil(high)
