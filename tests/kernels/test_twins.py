@@ -12,35 +12,55 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def segments(rng, n_rows, n_segments):
-    order = rng.permutation(n_rows).astype(np.int32)
     edges = np.sort(rng.integers(0, n_rows + 1, n_segments + 1))
-    return order, edges[:-1].astype(np.int64), edges[1:].astype(np.int64)
+    return edges[:-1].astype(np.int64), edges[1:].astype(np.int64)
+
+
+def strided(values, dtype):
+    """A column as it lies among others in words."""
+    words = np.zeros((len(values), 3), dtype=dtype)
+    words[:, 1] = values
+    return words[:, 1]
 
 
 @given(SEEDS, st.integers(0, 60), st.integers(1, 5), st.sampled_from([np.uint8, np.uint16, np.int32]))
-def test_histogram(seed, n_rows, n_segments, dtype):
+def test_count_keys(seed, n_rows, n_segments, dtype):
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 7, n_rows).astype(dtype)
-    by = rng.integers(0, 3, n_rows).astype(np.int32)
-    order, starts, ends = segments(rng, n_rows, n_segments)
-    fast, slow = (np.zeros((n_segments, 7, 3), dtype=np.int64) for _ in range(2))
-    counts.histogram(codes, by, order, starts, ends, fast)
-    reference.histogram(codes, by, order, starts, ends, slow)
+    keys = strided(rng.integers(0, 7, n_rows), dtype)
+    starts, ends = segments(rng, n_rows, n_segments)
+    fast, slow = (np.zeros((n_segments, 7), dtype=np.int64) for _ in range(2))
+    counts.count_keys(keys, starts, ends, fast)
+    reference.count_keys(keys, starts, ends, slow)
     assert np.array_equal(fast, slow)
 
 
 @given(SEEDS, st.integers(0, 60), st.integers(1, 5))
-def test_split_segments(seed, n_rows, n_segments):
+def test_count_pairs(seed, n_rows, n_segments):
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 7, n_rows).astype(np.uint8)
-    branch_of = rng.integers(0, 4, (n_segments, 7)).astype(np.int32)
-    order, starts, ends = segments(rng, n_rows, n_segments)
-    fast_order, slow_order = order.copy(), order.copy()
-    fast, slow = (np.zeros((n_segments, 4), dtype=np.int64) for _ in range(2))
-    counts.split_segments(codes, branch_of, fast_order, starts, ends, fast)
-    reference.split_segments(codes, branch_of, slow_order, starts, ends, slow)
+    keys, others = strided(rng.integers(0, 7, n_rows), np.uint8), strided(rng.integers(0, 3, n_rows), np.int32)
+    starts, ends = segments(rng, n_rows, n_segments)
+    fast, slow = (np.zeros((n_segments, 7, 3), dtype=np.int64) for _ in range(2))
+    counts.count_pairs(keys, others, starts, ends, fast)
+    reference.count_pairs(keys, others, starts, ends, slow)
     assert np.array_equal(fast, slow)
-    assert np.array_equal(fast_order, slow_order)
+
+
+@given(SEEDS, st.integers(0, 60), st.integers(1, 5), st.integers(1, 3), st.integers(2, 4))
+def test_branches_and_sorting_by_them(seed, n_rows, n_segments, per_code, n_branches):
+    rng = np.random.default_rng(seed)
+    keys = strided(rng.integers(0, 5 * per_code, n_rows), np.uint8)
+    branch_of = rng.integers(0, n_branches, (n_segments, 5)).astype(np.int32)
+    starts, ends = segments(rng, n_rows, n_segments)
+    columns = [rng.integers(0, 2**63, n_rows, dtype=np.uint64)] * 2
+    found = []
+    for module, column in zip((counts, reference), columns, strict=True):
+        column, branch = column.copy(), np.zeros(n_rows, dtype=np.uint8)
+        sizes = np.zeros((n_segments, n_branches), dtype=np.int64)
+        module.branches(keys, per_code, branch_of, starts, ends, branch, sizes)
+        module.sort_by_branch(column, branch, starts, ends, sizes)
+        found.append((branch, sizes, column))
+    for fast, slow in zip(*found, strict=True):
+        assert np.array_equal(fast, slow)
 
 
 @given(SEEDS, st.integers(1, 5))
@@ -75,6 +95,33 @@ def test_threshold_gains(gini, seed, n_nodes, n_known, missing):
     out = np.zeros((n_nodes, n_known - 1, 1 + missing), dtype=np.int64)
     gains.threshold_gains(by_code, n_known, gini, gains.log_table(200, scale), scale, out)
     assert np.array_equal(out, reference.threshold_gains(by_code, n_known, 1 + missing, gini, scale))
+
+
+@pytest.mark.parametrize("gini", [False, True])
+@given(SEEDS, st.integers(1, 3), st.integers(2, 6), st.booleans(), st.integers(2, 3), st.integers(1, 9))
+def test_best_cuts(gini, seed, n_nodes, n_known, missing, n_classes, least):
+    by_code = np.random.default_rng(seed).integers(0, 4, (n_nodes, n_known + missing, n_classes))
+    scale = float(2**20)
+    gain, position = (np.empty(n_nodes, dtype=np.int64) for _ in range(2))
+    gains.best_cuts(by_code, n_known, least, gini, gains.log_table(20, scale), scale, gain, position)
+    slow = reference.best_cuts(by_code, n_known, 1 + missing, least, gini, scale)
+    assert np.array_equal(gain, np.maximum(slow[0], 0))
+    assert np.array_equal(position[gain > 0], slow[1][gain > 0])
+
+
+@pytest.mark.parametrize("gini", [False, True])
+@given(SEEDS, st.integers(1, 3), st.integers(2, 8), st.integers(2, 3), st.integers(1, 9))
+def test_halves(gini, seed, n_nodes, n_codes, n_classes, least):
+    by_code = np.random.default_rng(seed).integers(0, 4, (n_nodes, n_codes, n_classes))
+    order = np.empty((n_nodes, n_codes), dtype=np.intp)
+    gains.order_halves(by_code, 5, order)
+    assert np.array_equal(order, reference.order_halves(by_code, 5))
+    scale = float(2**20)
+    gain, position = (np.empty(n_nodes, dtype=np.int64) for _ in range(2))
+    gains.best_halves(by_code, order, 5, least, gini, gains.log_table(200, scale), scale, gain, position)
+    slow = reference.best_halves(by_code, order, 5, least, gini, scale)
+    assert np.array_equal(gain, np.maximum(slow[0], 0))
+    assert np.array_equal(position[gain > 0], slow[1][gain > 0])
 
 
 @given(SEEDS, st.integers(2, 5), st.integers(2, 3))

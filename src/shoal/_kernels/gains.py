@@ -102,6 +102,22 @@ def threshold_gains(counts, n_known, gini, table, scale, out):
 
 
 @njit(cache=True, nogil=True)
+def _impurity_of_two(a, b, gini, table, scale):
+    """`_impurity` of a group of two classes."""
+    people = a + b
+    if people == 0:
+        return np.int64(0)
+    if gini:
+        squares = np.float64(a) * np.float64(a) + np.float64(b) * np.float64(b)
+        return np.int64(np.rint((people - squares / people) * scale))
+    if people < len(table):
+        return table[people] - table[a] - table[b]
+    total = _term(people, scale)
+    total -= table[a] if a < len(table) else _term(a, scale)
+    return total - (table[b] if b < len(table) else _term(b, scale))
+
+
+@njit(cache=True, nogil=True)
 def best_cuts(counts, n_known, least, gini, table, scale, gain, position):
     """For each node its best cut whose two parts have at least `least` people: gain[s] and position[s].
 
@@ -109,37 +125,121 @@ def best_cuts(counts, n_known, least, gini, table, scale, gain, position):
     """
     n_classes = counts.shape[2]
     sides = 2 if counts.shape[1] > n_known else 1
+    two = n_classes == 2  # the usual case, without arrays
+    whole = np.empty(n_classes, dtype=np.int64)
+    low = np.empty(n_classes, dtype=np.int64)
+    high = np.empty(n_classes, dtype=np.int64)
+    for s in range(counts.shape[0]):
+        whole[:] = 0
+        for code in range(counts.shape[1]):
+            for c in range(n_classes):
+                whole[c] += counts[s, code, c]
+        people = whole.sum()
+        before = _impurity(whole, gini, table, scale)
+        gain[s] = 0
+        position[s] = 0
+        if people < 2 * least:
+            continue
+        for side in range(sides):
+            n_low = np.int64(0)
+            for c in range(n_classes):
+                low[c] = counts[s, n_known, c] if side == 1 else 0
+                n_low += low[c]
+            low_0, low_1 = low[0], low[n_classes - 1]
+            for cut in range(n_known - 1):
+                if two:
+                    here = counts[s, cut, 0] + counts[s, cut, 1]
+                    low_0 += counts[s, cut, 0]
+                    low_1 += counts[s, cut, 1]
+                else:
+                    here = np.int64(0)
+                    for c in range(n_classes):
+                        here += counts[s, cut, c]
+                        low[c] += counts[s, cut, c]
+                n_low += here
+                if here == 0 and cut > 0:
+                    continue  # the same two parts as one cut below
+                if n_low < least:
+                    continue
+                if people - n_low < least:
+                    break
+                if two:
+                    parts = _impurity_of_two(low_0, low_1, gini, table, scale)
+                    parts += _impurity_of_two(whole[0] - low_0, whole[1] - low_1, gini, table, scale)
+                else:
+                    for c in range(n_classes):
+                        high[c] = whole[c] - low[c]
+                    parts = _impurity(low, gini, table, scale) + _impurity(high, gini, table, scale)
+                at = cut * sides + side
+                if before - parts > gain[s] or (before - parts == gain[s] > 0 and at < position[s]):
+                    gain[s] = before - parts
+                    position[s] = at
+
+
+@njit(cache=True, nogil=True)
+def order_halves(counts, rare, order):
+    """order[s]: the codes of each node by their share of its main class, those of fewer than `rare` people by the share
+    they have together (and after others of the same share)."""
+    n_codes, n_classes = counts.shape[1], counts.shape[2]
+    people = np.empty(n_codes, dtype=np.int64)
+    share = np.empty(n_codes, dtype=np.float64)
+    for s in range(counts.shape[0]):
+        main, most = 0, np.int64(-1)
+        for c in range(n_classes):
+            of_class = np.int64(0)
+            for code in range(n_codes):
+                of_class += counts[s, code, c]
+            if of_class > most:
+                main, most = c, of_class
+        n_rare, main_rare = np.int64(0), np.int64(0)
+        for code in range(n_codes):
+            people[code] = 0
+            for c in range(n_classes):
+                people[code] += counts[s, code, c]
+            if people[code] < rare:
+                n_rare += people[code]
+                main_rare += counts[s, code, main]
+        of_rare = main_rare / max(n_rare, 1)
+        # common codes first, then a sort that keeps the order of equals
+        at = 0
+        for common in (True, False):
+            for code in range(n_codes):
+                if (people[code] >= rare) == common:
+                    order[s, at] = code
+                    share[at] = counts[s, code, main] / people[code] if common else of_rare
+                    at += 1
+        order[s] = order[s][np.argsort(share, kind="mergesort")]
+
+
+@njit(cache=True, nogil=True)
+def best_halves(counts, order, rare, least, gini, table, scale, gain, position):
+    """`best_cuts` of codes that stand in a node's own order; no cut goes between two rare codes."""
+    n_codes, n_classes = counts.shape[1], counts.shape[2]
     whole = np.empty(n_classes, dtype=np.int64)
     low = np.empty(n_classes, dtype=np.int64)
     high = np.empty(n_classes, dtype=np.int64)
     for s in range(counts.shape[0]):
         for c in range(n_classes):
             whole[c] = 0
-            for code in range(counts.shape[1]):
+            low[c] = 0
+            for code in range(n_codes):
                 whole[c] += counts[s, code, c]
         people = whole.sum()
         before = _impurity(whole, gini, table, scale)
         gain[s] = 0
         position[s] = 0
-        for side in range(sides):
-            n_low = np.int64(0)
+        n_low = np.int64(0)
+        after = counts[s, order[s, 0]].sum()
+        for cut in range(n_codes - 1):
+            here, after = after, counts[s, order[s, cut + 1]].sum()
             for c in range(n_classes):
-                low[c] = counts[s, n_known, c] if side == 1 else 0
-                n_low += low[c]
-            for cut in range(n_known - 1):
-                here = np.int64(0)
-                for c in range(n_classes):
-                    here += counts[s, cut, c]
-                    low[c] += counts[s, cut, c]
-                n_low += here
-                if here == 0 and cut > 0:
-                    continue  # the same two parts as one cut below
-                if n_low < least or people - n_low < least:
-                    continue
-                for c in range(n_classes):
-                    high[c] = whole[c] - low[c]
-                found = before - _impurity(low, gini, table, scale) - _impurity(high, gini, table, scale)
-                at = cut * sides + side
-                if found > gain[s] or (found == gain[s] and found > 0 and at < position[s]):
-                    gain[s] = found
-                    position[s] = at
+                low[c] += counts[s, order[s, cut], c]
+            n_low += here
+            if (here < rare and after < rare) or n_low < least or people - n_low < least:
+                continue
+            for c in range(n_classes):
+                high[c] = whole[c] - low[c]
+            found = before - _impurity(low, gini, table, scale) - _impurity(high, gini, table, scale)
+            if found > gain[s]:
+                gain[s] = found
+                position[s] = cut

@@ -6,18 +6,25 @@ from __future__ import annotations
 import numpy as np
 
 
-def histogram(codes, by, order, starts, ends, out):
+def count_keys(keys, starts, ends, out):
     for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        rows = order[start:end]
-        np.add.at(out, (s, codes[rows], by[rows]), 1)
+        np.add.at(out, (s, keys[start:end]), 1)
 
 
-def split_segments(codes, branch_of, order, starts, ends, sizes):
+def count_pairs(keys, others, starts, ends, out):
     for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        rows = order[start:end].copy()
-        branch = branch_of[s, codes[rows]]
-        order[start:end] = rows[np.argsort(branch, kind="stable")]
-        sizes[s] += np.bincount(branch, minlength=sizes.shape[1])
+        np.add.at(out, (s, keys[start:end], others[start:end]), 1)
+
+
+def branches(keys, per_code, branch_of, starts, ends, branch, sizes):
+    for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        branch[start:end] = branch_of[s, keys[start:end] // per_code]
+        sizes[s] += np.bincount(branch[start:end], minlength=sizes.shape[1])
+
+
+def sort_by_branch(column, branch, starts, ends, sizes):
+    for start, end in zip(starts, ends, strict=True):
+        column[start:end] = column[start:end][np.argsort(branch[start:end], kind="stable")]
 
 
 def regroup(counts, group_of, out):
@@ -57,3 +64,35 @@ def threshold_gains(counts, n_known, n_sides, gini, scale):
                 both = np.stack([low, node.sum(axis=0) - low])
                 out[s, cut, side] = gains(both[None], gini, scale)[0]
     return out
+
+
+def best_cuts(counts, n_known, n_sides, least, gini, scale):
+    every = threshold_gains(counts, n_known, n_sides, gini, scale)
+    for s, node in enumerate(counts):
+        for cut in range(n_known - 1):
+            for side in range(n_sides):
+                low = node[: cut + 1].sum() + (node[n_known].sum() if side else 0)
+                if min(low, node.sum() - low) < least:
+                    every[s, cut, side] = 0
+    flat = every.reshape(len(counts), -1)
+    return flat.max(axis=1), flat.argmax(axis=1)
+
+
+def order_halves(counts, rare):
+    people = counts.sum(axis=2)
+    main = np.take_along_axis(counts, counts.sum(axis=1).argmax(axis=1)[:, None, None], axis=2)[:, :, 0]
+    few = people < rare
+    of_few = (main * few).sum(axis=1) / np.maximum((people * few).sum(axis=1), 1)
+    share = np.where(few, of_few[:, None], main / np.maximum(people, 1))
+    return np.lexsort((few, share), axis=1)
+
+
+def best_halves(counts, order, rare, least, gini, scale):
+    ordered = np.take_along_axis(counts, order[:, :, None], axis=1)
+    every = threshold_gains(ordered, ordered.shape[1], 1, gini, scale)[:, :, 0]
+    people = ordered.sum(axis=2)
+    low = np.cumsum(people, axis=1)[:, :-1]
+    few = people < rare
+    every[few[:, :-1] & few[:, 1:]] = 0
+    every[np.minimum(low, people.sum(axis=1, keepdims=True) - low) < least] = 0
+    return every.max(axis=1), every.argmax(axis=1)

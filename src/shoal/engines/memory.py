@@ -1,38 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine for a table in memory: one permutation of the rows by node, one by span."""
+"""The engine for a table in memory: its columns sorted by node and, where spans are asked for, by span."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal._kernels import counts as kernels
-from shoal.data.table import Codes
+from shoal._threads import side_by_side
+from shoal.data.table import Codes, smallest_dtype
 from shoal.engines.base import Counts, Feature, Ids
 
+Keys = NDArray[Any]  # whole numbers of any size
 
-class Segments:
-    """Disjoint sets of rows, each a segment of one permutation; splitting a set reorders its segment."""
 
-    def __init__(self, n_rows: int) -> None:
-        self.order = np.arange(n_rows, dtype=np.int32 if n_rows < 2**31 else np.int64)
-        # the ends of all sets so far, with room for more
+class Sorted:
+    """Columns of one table, all sorted by the same disjoint sets of people, so that counting a set reads one stretch.
+
+    A set is a segment of every column. It begins as one set of everybody; splitting a set sorts its segment further.
+    Small columns lie side by side in words of eight bytes, since moving a word takes no longer than moving a byte.
+    """
+
+    def __init__(self, columns: Sequence[Keys]) -> None:
+        n_rows = len(columns[0])
+        self._words, self._columns = _packed(columns)
+        self._branch = np.empty(n_rows, dtype=np.uint8)  # of every person, while a set is split
         self._n = 1
+        # the ends of all sets so far, with room for more
         self._starts = np.zeros(64, dtype=np.int64)
         self._ends = np.zeros(64, dtype=np.int64)
         self._ends[0] = n_rows
 
-    def ends_of(self, ids: Ids) -> tuple[Ids, Ids]:
-        """Where the segments of some sets start and end."""
-        return self._starts[ids], self._ends[ids]
+    def sizes(self, ids: Ids) -> Counts:
+        """People of each set."""
+        return self._ends[ids] - self._starts[ids]
 
-    def split(self, ids: Ids, codes: Codes, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
-        """Split sets by branch_of[set, code]; numbers of the new sets, −1 for an empty one."""
-        starts, ends = self.ends_of(ids)
+    def count(self, ids: Ids, column: int, n_keys: int) -> Counts:
+        """People of each set by key of a column (sets × keys)."""
+        counts = np.zeros((len(ids), n_keys), dtype=np.int64)
+        kernels.count_keys(self._columns[column], self._starts[ids], self._ends[ids], counts)
+        return counts
+
+    def count_pairs(self, ids: Ids, column: int, n_keys: int, other: int, n_others: int) -> Counts:
+        """People of each set by key of one column and key of another (sets × keys × keys)."""
+        counts = np.zeros((len(ids), n_keys, n_others), dtype=np.int64)
+        columns = self._columns[column], self._columns[other]
+        kernels.count_pairs(*columns, self._starts[ids], self._ends[ids], counts)
+        return counts
+
+    def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
+        """Split sets by branch_of[set, key // per_code]; numbers of the new sets, −1 for an empty one."""
+        starts, ends = self._starts[ids], self._ends[ids]
         sizes = np.zeros((len(ids), n_branches), dtype=np.int64)
-        kernels.split_segments(codes, branch_of, self.order, starts, ends, sizes)
+        if n_branches > np.iinfo(self._branch.dtype).max:
+            self._branch = self._branch.astype(np.int32)
+        kernels.branches(self._columns[column], per_code, branch_of, starts, ends, self._branch, sizes)
+        people = int(sizes.sum())
+        side_by_side(
+            lambda word: kernels.sort_by_branch(word, self._branch, starts, ends, sizes), self._words, rows=people
+        )
+        return self._number(starts, sizes)
+
+    def _number(self, starts: Ids, sizes: Counts) -> Ids:
         new_ends = starts[:, None] + np.cumsum(sizes, axis=1)
         used = sizes > 0
         new = np.full(sizes.shape, -1, dtype=np.int64)
@@ -44,6 +77,21 @@ class Segments:
         self._starts[first : self._n] = (new_ends - sizes)[used]
         self._ends[first : self._n] = new_ends[used]
         return new
+
+
+def _packed(columns: Sequence[Keys]) -> tuple[list[NDArray[np.uint64]], list[Keys]]:
+    """Copies of columns in words, and each column as it lies there."""
+    words: list[NDArray[np.uint64]] = []
+    room: dict[np.dtype[Any], list[Keys]] = {}  # places of each type that are still free
+    placed = []
+    for column in columns:
+        if not room.get(column.dtype):
+            words.append(np.zeros(len(column), dtype=np.uint64))
+            room[column.dtype] = list(words[-1].view(column.dtype).reshape(len(column), -1).T)
+        place = room[column.dtype].pop()
+        place[:] = column
+        placed.append(place)
+    return words, placed
 
 
 class MemoryEngine:
@@ -71,46 +119,66 @@ class MemoryEngine:
         self.n_people = len(target)
         self.n_classes = n_classes
         self._codes = codes
+        self._target = target
+        self._sensitive = sensitive
+
+    @cached_property
+    def _nodes(self) -> Sorted:
+        """The features, each code with the person's class in one key; then the class alone."""
+
+        def with_class(feature: int) -> Keys:
+            codes, n_codes = self._codes[feature], self.features[feature].n_codes
+            dtype = smallest_dtype(n_codes * self.n_classes)
+            keys: Keys = codes.astype(dtype) * dtype.type(self.n_classes) + self._target.astype(dtype)
+            return keys
+
+        found = side_by_side(with_class, range(len(self.features)), rows=self.n_people)
+        return Sorted([*found, self._target.astype(smallest_dtype(self.n_classes))])
+
+    @cached_property
+    def _spans(self) -> Sorted:
+        """The target, the sensitive columns, then the public features: nothing else splits spans."""
         # one type for what is counted by, so that a kernel is compiled once per type of code
-        self._target = target.astype(np.int32)
-        self._sensitive = [(column.astype(np.int32), n_values) for column, n_values in sensitive]
-        self._everyone = np.zeros(self.n_people, dtype=np.int32)
-        self._nodes = Segments(self.n_people)
-        self._spans = Segments(self.n_people)
+        values = (codes.astype(np.int32) for codes, _ in self._sensitive)
+        public = (codes for feature, codes in zip(self.features, self._codes, strict=True) if feature.public)
+        return Sorted([self._target, *values, *public])
+
+    def _public(self, feature: int) -> int:
+        """Where a public feature stands among the columns of the spans."""
+        return 1 + len(self._sensitive) + sum(each.public for each in self.features[:feature])
 
     def node_classes(self, nodes: Ids) -> Counts:
         """See `Engine`."""
-        counts = np.zeros((len(nodes), 1, self.n_classes), dtype=np.int64)
-        kernels.histogram(self._everyone, self._target, self._nodes.order, *self._nodes.ends_of(nodes), counts)
-        return counts[:, 0]
+        return self._nodes.count(nodes, len(self.features), self.n_classes)
 
     def node_counts(self, nodes: Ids, feature: int) -> Counts:
         """See `Engine`."""
-        counts = np.zeros((len(nodes), self.features[feature].n_codes, self.n_classes), dtype=np.int64)
-        kernels.histogram(self._codes[feature], self._target, self._nodes.order, *self._nodes.ends_of(nodes), counts)
-        return counts
+        n_codes = self.features[feature].n_codes
+        return self._nodes.count(nodes, feature, n_codes * self.n_classes).reshape(-1, n_codes, self.n_classes)
 
     def split_nodes(self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """See `Engine`."""
-        return self._nodes.split(nodes, self._codes[feature], branch_of, n_branches)
+        return self._nodes.split(nodes, feature, self.n_classes, branch_of, n_branches)
 
     def class_spans(self) -> Ids:
         """See `Engine`."""
         branch_of = np.arange(self.n_classes, dtype=np.int32)[None]
-        new: Ids = self._spans.split(np.zeros(1, dtype=np.int64), self._target, branch_of, self.n_classes)[0]
+        everybody = np.zeros(1, dtype=np.int64)
+        new: Ids = self._spans.split(everybody, 0, 1, branch_of, self.n_classes)[0]
         return new
 
     def span_counts(self, spans: Ids, feature: int | None, by: int | None) -> Counts:
         """See `Engine`."""
-        codes, n_codes = self._everyone, 1
-        if feature is not None:
-            codes, n_codes = self._codes[feature], self.features[feature].n_codes
-        column, n_values = (self._everyone, 1) if by is None else self._sensitive[by]
-        counts = np.zeros((len(spans), n_codes, n_values), dtype=np.int64)
-        kernels.histogram(codes, column, self._spans.order, *self._spans.ends_of(spans), counts)
-        return counts
+        if feature is None:
+            if by is None:
+                return self._spans.sizes(spans)[:, None, None]
+            return self._spans.count(spans, 1 + by, self._sensitive[by][1])[:, None]
+        column, n_codes = self._public(feature), self.features[feature].n_codes
+        if by is None:
+            return self._spans.count(spans, column, n_codes)[:, :, None]
+        return self._spans.count_pairs(spans, column, n_codes, 1 + by, self._sensitive[by][1])
 
     def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """See `Engine`."""
-        same_for_all = np.broadcast_to(branch_of, (len(spans), len(branch_of)))
-        return self._spans.split(spans, self._codes[feature], np.ascontiguousarray(same_for_all), n_branches)
+        same_for_all = np.ascontiguousarray(np.broadcast_to(branch_of, (len(spans), len(branch_of))))
+        return self._spans.split(spans, self._public(feature), 1, same_for_all, n_branches)

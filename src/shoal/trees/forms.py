@@ -8,19 +8,18 @@ gains, and for sets of people which positions keep a requirement; a position of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal._kernels import gains as kernels
 from shoal.engines import Feature
-from shoal.trees.score import Score
+from shoal.trees.score import Order, Score
 from shoal.trees.split import Split
 from shoal.trees.veto import Veto
 
 Counts = NDArray[np.int64]
-Order = NDArray[np.intp]  # a permutation of the codes
 RARE = 5  # a value that fewer people of a node have is not looked at by itself
 
 
@@ -47,8 +46,19 @@ class Form(Protocol):
         """People in each branch of one position a node (nodes × branches)."""
         ...
 
+    def best(self, counts: Counts, order: Order | None, veto: Veto) -> tuple[Counts, Counts]:
+        """For nodes that are spans: each one's best position that keeps the requirement, its gain (0: none) and which.
+
+        The same as `gains`, `kept` and `choose` one after the other.
+        """
+        ...
+
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """A position of one node as a split."""
+        ...
+
+    def branches(self, positions: NDArray[np.intp], order: Order | None) -> NDArray[np.int32]:
+        """The branch of each code, for one position a node (nodes × codes)."""
         ...
 
 
@@ -78,17 +88,15 @@ class Levels:
             kept[:, level] = veto.kept(self._grouped(counts, level), by).all(axis=1)
         return kept
 
-    def finest(
-        self, counts: Counts, asked: Callable[[Counts, int | None], Counts], veto: Veto
-    ) -> tuple[Counts, Counts]:
-        """Each node's gain and finest level that is kept, looking at no level that a node has no need of."""
+    def best(self, counts: Counts, order: Order | None, veto: Veto) -> tuple[Counts, Counts]:
+        """See `Form`; no level is looked at that a node has no need of."""
         gains, levels = np.zeros(len(counts), dtype=np.int64), np.zeros(len(counts), dtype=np.int64)
         undecided = np.arange(len(counts))
         for level in range(len(self._levels)):
             grouped = self._grouped(counts[undecided], level)
             kept = np.ones(len(undecided), dtype=bool)
             for by in veto.questions:
-                kept &= veto.kept(asked(grouped, by), by).all(axis=1)
+                kept &= veto.kept(veto.asked(grouped, by), by).all(axis=1)
             decided = undecided[kept]
             gains[decided], levels[decided] = self._score.gains(grouped[kept]), level
             undecided = undecided[~kept]
@@ -113,6 +121,10 @@ class Levels:
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """See `Form`."""
         return Split(f, level=position)
+
+    def branches(self, positions: NDArray[np.intp], order: Order | None) -> NDArray[np.int32]:
+        """See `Form`."""
+        return np.stack([self._levels.maps[level] for level in positions])
 
 
 class Cuts:
@@ -156,6 +168,20 @@ class Cuts:
             low = low + np.where(positions % 2 == 1, people[:, -1], 0)
         return np.stack([low, people.sum(axis=1) - low], axis=1)
 
+    def best(self, counts: Counts, order: Order | None, veto: Veto) -> tuple[Counts, Counts]:
+        """See `Form`."""
+        if veto.least is None:
+            return _best_of_all(self, counts, order, veto)
+        gain, position = self._score.best_cuts(counts, self._feature.n_known, veto.least)
+        return self.less_choice(gain, counts), position
+
+    def branches(self, positions: NDArray[np.intp], order: Order | None) -> NDArray[np.int32]:
+        """See `Form`."""
+        branch = (np.arange(self._feature.n_codes) > (positions // self._sides)[:, None]).astype(np.int32)
+        if self._feature.missing:
+            branch[:, -1] = positions % 2 == 0
+        return branch
+
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """See `Form`."""
         return Split(f, cut=position // self._sides, missing_low=bool(position % self._sides))
@@ -171,13 +197,9 @@ class Halves(Cuts):
 
     def order(self, counts: Counts) -> Order | None:
         """Values by their share of the node's main class; all rare ones by the share they have together."""
-        people = counts.sum(axis=2)
-        main = np.take_along_axis(counts, counts.sum(axis=1).argmax(axis=1)[:, None, None], axis=2)[:, :, 0]
-        rare = people < RARE
-        of_rare = (main * rare).sum(axis=1) / np.maximum((people * rare).sum(axis=1), 1)
-        share = np.where(rare, of_rare[:, None], main / np.maximum(people, 1))
-        # rare values stand side by side even among others of the same share
-        return np.lexsort((rare, share), axis=1)
+        order = np.empty(counts.shape[:2], dtype=np.intp)
+        kernels.order_halves(counts, RARE, order)
+        return order
 
     def gains(self, counts: Counts, order: Order | None) -> Counts:
         """See `Form`; a cut through the rare values gains nothing."""
@@ -196,6 +218,21 @@ class Halves(Cuts):
         """See `Form`."""
         return veto.cuts_kept(self._sorted(counts, order), self._feature.n_codes, by)[:, :, 0]
 
+    def best(self, counts: Counts, order: Order | None, veto: Veto) -> tuple[Counts, Counts]:
+        """See `Form`."""
+        if veto.least is None:
+            return _best_of_all(self, counts, order, veto)
+        assert order is not None
+        return self._score.best_halves(counts, order, RARE, veto.least)
+
+    def branches(self, positions: NDArray[np.intp], order: Order | None) -> NDArray[np.int32]:
+        """See `Form`."""
+        assert order is not None
+        branch = np.empty(order.shape, dtype=np.int32)
+        above = np.arange(order.shape[1]) > positions[:, None]
+        np.put_along_axis(branch, order, above.astype(np.int32), axis=1)
+        return branch
+
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """See `Form`."""
         assert order is not None
@@ -205,6 +242,16 @@ class Halves(Cuts):
     def _sorted(counts: Counts, order: Order | None) -> Counts:
         assert order is not None
         return np.ascontiguousarray(np.take_along_axis(counts, order[:, :, None], axis=1))
+
+
+def _best_of_all(form: Form, counts: Counts, order: Order | None, veto: Veto) -> tuple[Counts, Counts]:
+    gains = form.gains(counts, order)
+    kept = np.ones(gains.shape, dtype=bool)
+    for by in veto.questions:
+        kept &= form.kept(veto.asked(counts, by), order, veto, by)
+    top = form.choose(gains, kept)
+    nodes = np.arange(len(gains))
+    return np.where(kept[nodes, top], gains[nodes, top], 0), top
 
 
 def form_of(feature: Feature, score: Score, grouping: str | None) -> Form | None:

@@ -7,26 +7,34 @@ cores.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal._threads import side_by_side
 from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
-from shoal.trees.forms import Cuts, Form, Levels, form_of
-from shoal.trees.score import Score
+from shoal.trees.forms import Form, form_of
+from shoal.trees.score import Order, Score
 from shoal.trees.spans import root_refusal
-from shoal.trees.split import GrownNode, Split
+from shoal.trees.split import GrownNode
 from shoal.trees.veto import Veto
 
 Counts = NDArray[np.int64]
-MANY_PEOPLE = 200_000
 CELLS_AT_ONCE = 1 << 17  # counts of one feature looked at in one piece: what a core's cache holds
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The best of one feature for every open node: gains, positions, the values' order (where a form makes one) and the
+    splits' own information (where it is asked for)."""
+
+    gains: Counts
+    positions: Counts
+    order: Order | None
+    information: Counts
 
 
 class Rounds:
@@ -65,40 +73,50 @@ class Rounds:
         """Split until no open node has a split that gains and keeps the requirement."""
         ids, nodes = np.zeros(1, dtype=np.int64), [0]
         root = self._engine.node_classes(ids)
-        if not all(self._veto.kept(as_asked(root, by), by).all() for by in self._veto.questions):
+        if not all(self._veto.kept(self._veto.asked(root, by), by).all() for by in self._veto.questions):
             raise root_refusal(self._engine.n_people)
         self._grown = [GrownNode(0, root[0])]
         depth = 0
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            # kernels run side by side; for few people the Python around them is more than they are
-            side_by_side = threads.map if self._engine.n_people >= MANY_PEOPLE else map
-            while len(ids) and depth < self._max_depth:
-                ids, nodes = self._apply(ids, nodes, self._best_splits(ids, side_by_side))
-                depth += 1
+        while len(ids) and depth < self._max_depth:
+            ids, nodes = self._split(ids, nodes)
+            depth += 1
         return self._grown
 
-    def _best_splits(self, ids: Ids, side_by_side: Callable[..., Iterable[Any]]) -> list[Split | None]:
+    def _split(self, ids: Ids, nodes: list[int]) -> tuple[Ids, list[int]]:
+        """Split every node that has a split, and return the children worth looking at."""
         usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
-        offers = list(side_by_side(lambda each: self._offers(ids, *each), usable))
-        choice: list[Split | None] = [None] * len(ids)
+        # kernels run side by side; for few people the Python around them is more than they are
+        people = self._engine.n_people
+        offers = side_by_side(lambda each: self._offers(ids, *each), usable, rows=people)
         if not offers:
-            return choice
-        information = np.stack([offer[3] for offer in offers]) if self._score.by_ratio else None
-        picked = self._score.pick(np.stack([offer[0] for offer in offers]), information)
-        for node in np.flatnonzero(picked >= 0).tolist():
-            f, form = usable[picked[node]]
-            _, positions, order, _ = offers[picked[node]]
-            choice[node] = form.split(f, int(positions[node]), None if order is None else order[node])
-        return choice
+            return ids[:0], []
+        information = np.stack([offer.information for offer in offers]) if self._score.by_ratio else None
+        picked = self._score.pick(np.stack([offer.gains for offer in offers]), information)
+        new_ids: list[Ids] = [ids[:0]]
+        new_nodes: list[int] = []
+        for (f, form), offer, number in zip(usable, offers, range(len(usable)), strict=True):
+            here = np.flatnonzero(picked == number)
+            if not len(here):
+                continue
+            positions = offer.positions[here]
+            order = None if offer.order is None else offer.order[here]
+            branch_of = form.branches(positions, order)
+            children = self._engine.split_nodes(ids[here], f, branch_of, int(branch_of.max()) + 1)
+            new_ids.append(children[children >= 0])
+            for i, (at, own) in enumerate(zip(here.tolist(), children.tolist(), strict=True)):
+                parent = self._grown[nodes[at]]
+                parent.split = form.split(f, int(positions[i]), None if order is None else order[i])
+                for branch, child in enumerate(own):
+                    if child >= 0:
+                        parent.children[branch] = len(self._grown)
+                        new_nodes.append(len(self._grown))
+                        self._grown.append(GrownNode(parent.depth + 1, parent.counts))
+        return self._worth(np.concatenate(new_ids), new_nodes)
 
-    def _offers(self, ids: Ids, f: int, form: Form) -> tuple[Counts, Counts, NDArray[np.intp] | None, Counts]:
-        """The best of one feature for every node: gains, positions, the values' order (where a form makes one) and
-        the splits' own information (where it is asked for)."""
+    def _offers(self, ids: Ids, f: int, form: Form) -> Offer:
         width = self._engine.features[f].n_codes * self._engine.n_classes
         step = max(1, CELLS_AT_ONCE // width)
-        gains = np.zeros(len(ids), dtype=np.int64)
-        positions = np.zeros(len(ids), dtype=np.int64)
-        information = np.zeros(len(ids), dtype=np.int64)
+        gains, positions, information = (np.zeros(len(ids), dtype=np.int64) for _ in range(3))
         orders = []
         for first in range(0, len(ids), step):
             piece = slice(first, min(first + step, len(ids)))
@@ -106,59 +124,17 @@ class Rounds:
             order = form.order(counts)
             if order is not None:
                 orders.append(order)
-            gains[piece], positions[piece] = self._best(form, f, counts, order)
+            gains[piece], positions[piece] = form.best(counts, order, self._veto)
             if self._score.by_ratio:
-                sizes = form.sizes(counts, positions[piece], order)
-                information[piece] = self._score.split_information(sizes)
-        return gains, positions, np.concatenate(orders) if orders else None, information
+                information[piece] = self._score.split_information(form.sizes(counts, positions[piece], order))
+        return Offer(gains, positions, np.concatenate(orders) if orders else None, information)
 
-    def _best(self, form: Form, f: int, counts: Counts, order: NDArray[np.intp] | None) -> tuple[Counts, Counts]:
-        if type(form) is Cuts and self._veto.only_sizes:
-            gain, position = self._score.best_cuts(counts, self._engine.features[f].n_known, self._least)
-            return form.less_choice(gain, counts), position
-        if isinstance(form, Levels):
-            return form.finest(counts, as_asked, self._veto)
-        gains = form.gains(counts, order)
-        kept = np.ones(gains.shape, dtype=bool)
-        for by in self._veto.questions:
-            kept &= form.kept(as_asked(counts, by), order, self._veto, by)
-        top = form.choose(gains, kept)
-        rows = np.arange(len(gains))
-        return np.where(kept[rows, top], gains[rows, top], 0), top
-
-    def _apply(self, ids: Ids, nodes: list[int], splits: list[Split | None]) -> tuple[Ids, list[int]]:
-        """Make the chosen splits, feature by feature, and return the children worth looking at."""
-        new_ids: list[int] = []
-        new_nodes: list[int] = []
-        grown = self._grown
-        by_feature: dict[int, list[tuple[int, Split]]] = {}
-        for i, split in enumerate(splits):
-            if split is not None:
-                by_feature.setdefault(split.feature, []).append((i, split))
-        for f, made in sorted(by_feature.items()):
-            feature = self._engine.features[f]
-            n_branches = max(split.n_branches(feature) for _, split in made)
-            branch_of = np.stack([split.branch_of(feature) for _, split in made])
-            children = self._engine.split_nodes(ids[[i for i, _ in made]], f, branch_of, n_branches)
-            for (i, split), row in zip(made, children.tolist(), strict=True):
-                parent = grown[nodes[i]]
-                parent.split = split
-                for branch, child in enumerate(row):
-                    if child >= 0:
-                        parent.children[branch] = len(grown)
-                        new_ids.append(child)
-                        new_nodes.append(len(grown))
-                        grown.append(GrownNode(parent.depth + 1, parent.counts))
-        found = np.array(new_ids, dtype=np.int64)
-        counts = self._engine.node_classes(found)
-        for node, own in zip(new_nodes, counts, strict=True):
-            grown[node].counts = own
+    def _worth(self, ids: Ids, nodes: list[int]) -> tuple[Ids, list[int]]:
+        """Count new nodes by class; those that may have a split."""
+        counts = self._engine.node_classes(ids)
+        for node, own in zip(nodes, counts, strict=True):
+            self._grown[node].counts = own
         people = counts.sum(axis=1)
         # a node of one class gains nothing; one of fewer than twice the least group has no two groups to split into
         worth = (counts.max(axis=1, initial=0) < people) & (people >= 2 * self._least)
-        return found[worth], [new_nodes[i] for i in np.flatnonzero(worth)]
-
-
-def as_asked(counts: Counts, by: int | None) -> Counts:
-    """Counts by class as a question wants them: sizes alone, or as they are."""
-    return counts.sum(axis=-1, keepdims=True) if by is None else counts
+        return ids[worth], [nodes[i] for i in np.flatnonzero(worth)]

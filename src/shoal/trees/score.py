@@ -13,6 +13,7 @@ from shoal._kernels import gains as kernels
 
 Criterion = Literal["gain", "gini", "ratio"]
 Counts = NDArray[np.int64]
+Order = NDArray[np.intp]  # a permutation of the codes, one a node
 
 
 class Score:
@@ -51,6 +52,12 @@ class Score:
         """Each node's best cut into two parts of at least `least` people: its gain (0: none) and position."""
         gain, position = np.empty(len(counts), dtype=np.int64), np.empty(len(counts), dtype=np.int64)
         kernels.best_cuts(counts, n_known, least, self._gini, self._table, self._scale, gain, position)
+        return self._real(gain, 2, counts.shape[2]), position
+
+    def best_halves(self, counts: Counts, order: Order, rare: int, least: int) -> tuple[Counts, Counts]:
+        """`best_cuts` of codes in each node's own order, none of them between two rare codes."""
+        gain, position = np.empty(len(counts), dtype=np.int64), np.empty(len(counts), dtype=np.int64)
+        kernels.best_halves(counts, order, rare, least, self._gini, self._table, self._scale, gain, position)
         return self._real(gain, 2, counts.shape[2]), position
 
     def without_choice(self, gains: Counts, n_cuts: NDArray[np.int64]) -> Counts:

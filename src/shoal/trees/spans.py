@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.errors import PromiseError
-from shoal.trees.forms import Form, Order
+from shoal.trees.forms import Form
+from shoal.trees.score import Order
 from shoal.trees.veto import Veto
 
 

@@ -29,18 +29,22 @@ class Veto:
         self._totals = totals
 
     @property
-    def only_sizes(self) -> bool:
-        """Whether the requirement is k-anonymity and nothing else: then the least group decides."""
-        return (
-            self._values is None
-            and self._sizes is not None
-            and all(type(part) is KAnonymity for part in self._sizes.parts)
-        )
+    def least(self) -> int | None:
+        """Where the requirement is k-anonymity and nothing else: the k, which then decides alone."""
+        if self._values is not None or self._sizes is None:
+            return None
+        ks = [part.k for part in self._sizes.parts if type(part) is KAnonymity]
+        return max(ks) if len(ks) == len(self._sizes.parts) else None
 
     @property
     def questions(self) -> list[int | None]:
         """What counts are needed: None for sizes, or the number of a sensitive column."""
         return ([None] if self._sizes else []) + (list(range(len(self._totals))) if self._values else [])
+
+    @staticmethod
+    def asked(counts: Counts, by: int | None) -> Counts:
+        """Counts by class of sets that are told apart by everything public, as a question wants them."""
+        return counts.sum(axis=-1, keepdims=True) if by is None else counts
 
     def kept(self, counts: Counts, by: int | None) -> NDArray[np.bool_]:
         """Whether each group (last axis: values) keeps what is asked of it by one question."""
