@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.data.table import Column, Kind, smallest_dtype
 from shoal.errors import DataError
 
+SAMPLE = 4096  # rows to guess from whether a column has many distinct numbers
 Labels = Literal["string", "integer", "number", "boolean"]
 # index arrays into the entries, one a chunk; the index after the last entry means missing
 Indices = list[NDArray[Any]]
@@ -79,7 +80,7 @@ def encode(
     if kind == "numeric":
         numbers = _numbers(name, entries, wanted, missing, rows)
         _refuse_infinite(name, numbers, rows)
-        found, ranks = np.unique(numbers, return_inverse=True)
+        found, ranks = _ranked(numbers)
         n = len(found) - int(np.count_nonzero(np.isnan(found)))  # NaN sorts last
         values = found[:n] + 0.0  # -0.0 becomes 0.0
         integer = n > 0 and bool(np.all(np.floor(values) == values))
@@ -132,6 +133,8 @@ def _factorize(chunks: pa.ChunkedArray) -> tuple[Indices, pa.Array, NDArray[np.b
         # a table over the whole range beats hashing as long as the table is small
         if low is not None and high - low < max(2**16, len(chunks) // 4):
             return _offsets(chunks, low, high)
+    if pa.types.is_floating(chunks.type) and _mostly_distinct(chunks):
+        return _by_sorting(chunks)
     if not pa.types.is_dictionary(chunks.type):
         chunks = chunks.dictionary_encode()
         fresh = True
@@ -174,6 +177,35 @@ def _offsets(chunks: pa.ChunkedArray, low: int, high: int) -> tuple[Indices, pa.
     entries = np.arange(n, dtype=np.uint64 if high >= 2**63 else np.int64)
     entries += entries.dtype.type(low)
     return indices, pa.array(entries), used[:n]
+
+
+def _mostly_distinct(chunks: pa.ChunkedArray) -> bool:
+    """Whether a look at some rows says that most numbers occur once or twice: then sorting beats hashing."""
+    step = len(chunks) // SAMPLE
+    if step == 0:
+        return False
+    sample = chunks.take(pa.array(np.arange(SAMPLE) * step))
+    return bool(pc.count_distinct(sample).as_py() > SAMPLE // 2)
+
+
+def _by_sorting(chunks: pa.ChunkedArray) -> tuple[Indices, pa.Array, NDArray[np.bool_]]:
+    numbers = chunks.to_numpy()  # null becomes NaN
+    order = np.argsort(numbers)
+    ordered = numbers[order]
+    n_known = len(ordered) - int(np.isnan(ordered).sum())  # NaN sorts last
+    first = np.ones(n_known, dtype=np.bool_)
+    np.not_equal(ordered[1:n_known], ordered[: n_known - 1], out=first[1:])
+    entries = ordered[:n_known][first]
+    indices = np.full(len(numbers), len(entries), dtype=np.int32 if len(numbers) < 2**31 else np.int64)
+    indices[order[:n_known]] = np.cumsum(first, dtype=indices.dtype) - 1
+    return [indices], pa.array(entries), np.ones(len(entries), dtype=np.bool_)
+
+
+def _ranked(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The distinct numbers, ascending, and the rank of each."""
+    if bool(np.all(numbers[1:] > numbers[:-1])):  # they often are in order already
+        return numbers, np.arange(len(numbers))
+    return np.unique(numbers, return_inverse=True)
 
 
 def _numbers(

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
+from shoal._threads import side_by_side
 from shoal.data.encode import encode, number_text
 from shoal.data.table import Kind, Table
 from shoal.errors import DataError, closest
@@ -73,13 +74,13 @@ def to_table(
         raise DataError("empty-table", "The table has no columns.")
     refuse_twice(found)
     kinds = check_kinds(kinds, found)
-    encoded = []
-    for name, values in columns:
-        array = _arrow(name, values)
-        if len(array) == 0:
-            raise DataError("empty-table", "The table has no rows: 0 sample(s) while a minimum of 1 is required.")
-        encoded.append(encode(name, array, kind=kinds.get(name), missing=missing))
-    return Table(encoded)
+    arrays = {name: _arrow(name, values) for name, values in columns}
+    n_rows = max(map(len, arrays.values()))
+    if n_rows == 0:
+        raise DataError("empty-table", "The table has no rows: 0 sample(s) while a minimum of 1 is required.")
+    return Table(
+        side_by_side(lambda name: encode(name, arrays[name], kind=kinds.get(name), missing=missing), found, rows=n_rows)
+    )
 
 
 def check_kinds(kinds: Mapping[str, Kind] | None, names: Collection[str]) -> Mapping[str, Kind]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal._threads import side_by_side
 from shoal.data.table import Table
 from shoal.errors import DataError, ReleaseError, closest
 from shoal.release.domain import Atoms
@@ -119,8 +120,11 @@ class Routing:
             hints = "".join(closest(name, table) for name in absent[:1])
             raise DataError("no-column", f"The release asks for column(s) {', '.join(map(repr, absent))}.{hints}")
         encoded = np.empty((len(names), table.n_rows), dtype=np.int32)
-        for i, name in enumerate(names):
-            encoded[i] = self.atoms[self.names.index(name)].encode(table[name])
+
+        def encode_one(i: int) -> None:
+            encoded[i] = self.atoms[self.names.index(names[i])].encode(table[names[i]])
+
+        side_by_side(encode_one, range(len(names)), rows=table.n_rows)
         return encoded
 
     def check_known(self, encoded: NDArray[np.int32], names: tuple[str, ...]) -> None:
@@ -146,7 +150,9 @@ class Routing:
         if table.n_rows >= MANY_ROWS:
             from shoal.release._walk import walk  # compiled: worth its loading for many rows only
 
-            walk(encoded, self.tests, self._cut, self._ways, self._start, self._child, self._n_known, at)
+            tree = self.tests, self._cut, self._ways, self._start, self._child, self._n_known
+            pieces = [slice(first, first + MANY_ROWS) for first in range(0, table.n_rows, MANY_ROWS)]
+            side_by_side(lambda rows: walk(encoded[:, rows], *tree, at[rows]), pieces, rows=table.n_rows)
             return at
         moving = np.flatnonzero(self.tests[at] >= 0)
         while len(moving):

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from shoal._threads import side_by_side
 from shoal.audit import audit
 from shoal.data.domain import Domain, check_sensitive, declare_domain
 from shoal.data.hierarchy import Hierarchy
@@ -90,7 +91,11 @@ def prepare(
     table = declare_domain(table, roles, domain, hierarchies, people=people_behind(requirement))
     target = table[roles.target]
     _check_target(table, roles, least)
-    made = [make_feature(table[name], public=name in roles.public, hierarchies=hierarchies) for name in roles.features]
+    made = side_by_side(
+        lambda name: make_feature(table[name], public=name in roles.public, hierarchies=hierarchies),
+        roles.features,
+        rows=table.n_rows,
+    )
     sensitive = [target] if roles.target_role == "private" else []
     others = [table[name] for name in roles.sensitive]
     if needs_values(requirement):

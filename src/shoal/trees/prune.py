@@ -49,17 +49,21 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
         costs, slack = np.stack([errors + price / 2, bits(counts) + 2 * price], axis=1), 0.0
     else:
         costs, slack = expected_errors(people, errors, float(pruning))[:, None], SLACK
-    below = costs.copy()
-    for number in range(len(grown) - 1, -1, -1):
-        node = grown[number]
-        if node.split is None:
-            continue
-        subtree = below[list(node.children.values())].sum(axis=0)
-        if (costs[number] <= subtree + slack).all():
-            node.split = None
-            node.children = {}
-        else:
-            below[number] = subtree
+    inner = np.array([node.split is not None for node in grown])
+    depth = np.array([node.depth for node in grown])
+    parent = np.zeros(len(grown), dtype=np.int64)
+    for number, node in enumerate(grown):
+        for child in node.children.values():
+            parent[child] = number
+    below, subtree = costs.copy(), np.zeros_like(costs)
+    for level in range(int(depth.max()), -1, -1):  # from the bottom, a level at once
+        here = np.flatnonzero((depth == level) & inner)
+        stays = (costs[here] > subtree[here] + slack).any(axis=1)
+        below[here[stays]] = subtree[here[stays]]
+        for number in here[~stays]:
+            grown[number].split, grown[number].children = None, {}
+        here = np.flatnonzero(depth == level)
+        np.add.at(subtree, parent[here], below[here])
     return _compact(grown)
 
 
