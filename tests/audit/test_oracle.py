@@ -114,5 +114,5 @@ def test_the_compiled_walk_equals_the_plain_one(pair: tuple[Case, TreeRelease]):
     case, release = pair
     plain = release.apply(case.table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(routing, "MANY_ROWS", 0)
+        patch.setattr(routing, "MANY_ROWS", 1)
         assert np.array_equal(release.apply(case.table), plain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from shoal.privacy import Requirement, least_people, needs_values, people_behind
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.features import make_feature
-from shoal.trees.prune import Pruning, prune
+from shoal.trees.prune import Pruning, hopeless, prune
 from shoal.trees.publish import publish
 from shoal.trees.queue import Queue
 from shoal.trees.rounds import Rounds
@@ -62,6 +63,7 @@ def mine_tree(
         max_leaves=max_leaves,
         grouping=grouping,
         one_queue=one_queue,
+        pruning=pruning,
     )
     grown = prune(grown, pruning)
     release = publish(grown, task.engine.features, task.table, roles, requirement, declared=task.declared)
@@ -128,17 +130,21 @@ def grow(
     max_leaves: int | None = None,
     grouping: Grouping = None,
     one_queue: bool = False,
+    pruning: Pruning = None,
 ) -> list[GrownNode]:
-    """Grow the tree, by the loop that the roles need."""
+    """Grow the tree, by the loop that the roles need; nodes that `pruning` is sure to make leaves are left alone."""
     roles, engine = task.roles, task.engine
     score = Score(criterion, engine.n_people)
     depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
+    closed = partial(hopeless, n_people=engine.n_people) if pruning == "cost" else None
     leaves_are_spans = not roles.private and roles.target_role == "private"
     if leaves_are_spans and max_leaves is None and not one_queue:
         least = least_people(task.requirement)
-        return Rounds(engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth).grow()
+        return Rounds(
+            engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth, hopeless=closed
+        ).grow()
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
-    return Queue(engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves).grow()
+    return Queue(engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves, hopeless=closed).grow()
 
 
 def _check_target(table: Table, roles: Roles, least: int) -> None:

@@ -43,11 +43,10 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
     if pruning is None:
         return grown
     counts = np.stack([node.counts for node in grown])
-    people, errors = counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1)
     if pruning == "cost":
-        price = math.log2(max(int(people[0]), 2))
-        costs, slack = np.stack([errors + price / 2, bits(counts) + 2 * price], axis=1), 0.0
+        costs, slack = _losses(counts) + prices(int(counts[0].sum())), 0.0
     else:
+        people, errors = counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1)
         costs, slack = expected_errors(people, errors, float(pruning))[:, None], SLACK
     inner = np.array([node.split is not None for node in grown])
     depth = np.array([node.depth for node in grown])
@@ -65,6 +64,27 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
         here = np.flatnonzero(depth == level)
         np.add.at(subtree, parent[here], below[here])
     return _compact(grown)
+
+
+def prices(n_people: int) -> NDArray[np.float64]:
+    """What a leaf costs: errors, and bits."""
+    bits_a_person = math.log2(max(n_people, 2))
+    return np.array([bits_a_person / 2, 2 * bits_a_person])
+
+
+def hopeless(counts: NDArray[np.int64], n_people: int) -> NDArray[np.bool_]:
+    """Nodes that pruning by cost makes leaves whatever grows below them: no second leaf could save what it costs.
+
+    >>> hopeless(np.array([[900, 100], [990, 10], [999, 1]]), 30_000).tolist()
+    [False, False, True]
+    """
+    closed: NDArray[np.bool_] = (_losses(counts) <= prices(n_people)).all(axis=1)
+    return closed
+
+
+def _losses(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Errors and bits of each row of counts, as one leaf."""
+    return np.stack([counts.sum(axis=1) - counts.max(axis=1), bits(counts)], axis=1)
 
 
 def bits(counts: NDArray[np.int64]) -> NDArray[np.float64]:

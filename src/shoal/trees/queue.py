@@ -18,7 +18,7 @@ from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import form_of
 from shoal.trees.score import Score, ratios
 from shoal.trees.spans import SpanBook
-from shoal.trees.split import GrownNode, Split
+from shoal.trees.split import GrownNode, Hopeless, Split
 
 Counts = NDArray[np.int64]
 
@@ -41,11 +41,13 @@ class Queue:
         grouping: str | None = None,
         max_depth: int = MAX_DEPTH,
         max_leaves: int | None = None,
+        hopeless: Hopeless | None = None,
     ) -> None:
         self._engine = engine
         self._score = score
         self._book = book
         self._max_depth = max_depth
+        self._hopeless = hopeless
         self._max_leaves = engine.n_people if max_leaves is None else max_leaves
         self._n_leaves = 1  # those that somebody is in
         self._forms = [form_of(feature, score, grouping) for feature in engine.features]
@@ -129,6 +131,9 @@ class Queue:
         """Score every split of new nodes and queue the best of each feature."""
         nodes = [n for n in nodes if np.count_nonzero(self._grown[n].counts) > 1]
         nodes = [n for n in nodes if self._grown[n].depth < self._max_depth]
+        if nodes and self._hopeless is not None:
+            closed = self._hopeless(np.stack([self._grown[n].counts for n in nodes]))
+            nodes = [n for n, no in zip(nodes, closed, strict=True) if not no]
         if not nodes:
             return
         ids = np.array([self._ids[node] for node in nodes], dtype=np.int64)

@@ -19,7 +19,7 @@ from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import Form, form_of
 from shoal.trees.score import Order, Score
 from shoal.trees.spans import root_refusal
-from shoal.trees.split import GrownNode
+from shoal.trees.split import GrownNode, Hopeless
 from shoal.trees.veto import Veto
 
 Counts = NDArray[np.int64]
@@ -49,6 +49,8 @@ class Rounds:
         The requirement; its sensitive column 0 is the target.
     least_people
         People that any group has that keeps the requirement.
+    hopeless
+        Tells by their class counts which nodes need not be looked at, since pruning would make them leaves anyway.
     """
 
     def __init__(
@@ -60,12 +62,14 @@ class Rounds:
         least_people: int,
         grouping: str | None = None,
         max_depth: int = MAX_DEPTH,
+        hopeless: Hopeless | None = None,
     ) -> None:
         self._engine = engine
         self._score = score
         self._veto = veto
         self._least = least_people
         self._max_depth = max_depth
+        self._hopeless = hopeless
         self._forms = [form_of(feature, score, grouping) for feature in engine.features]
         self._grown: list[GrownNode] = []
 
@@ -137,4 +141,6 @@ class Rounds:
         people = counts.sum(axis=1)
         # a node of one class gains nothing; one of fewer than twice the least group has no two groups to split into
         worth = (counts.max(axis=1, initial=0) < people) & (people >= 2 * self._least)
+        if self._hopeless is not None:
+            worth &= ~self._hopeless(counts)
         return ids[worth], [nodes[i] for i in np.flatnonzero(worth)]

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines import Feature
+
+Hopeless = Callable[[NDArray[np.int64]], NDArray[np.bool_]]  # class counts of nodes -> which are not worth a split
 
 
 @dataclass(frozen=True)
