@@ -69,6 +69,22 @@ def gains(counts, gini, table, scale, out):
 
 
 @njit(cache=True, nogil=True)
+def _impurity_of_two(a, b, gini, table, scale):
+    """`_impurity` of a group of two classes."""
+    people = a + b
+    if people == 0:
+        return np.int64(0)
+    if gini:
+        squares = np.float64(a) * np.float64(a) + np.float64(b) * np.float64(b)
+        return np.int64(np.rint((people - squares / people) * scale))
+    if people < len(table):
+        return table[people] - table[a] - table[b]
+    total = _term(people, scale)
+    total -= table[a] if a < len(table) else _term(a, scale)
+    return total - (table[b] if b < len(table) else _term(b, scale))
+
+
+@njit(cache=True, nogil=True)
 def threshold_gains(counts, n_known, gini, table, scale, out):
     """out[s, cut, side]: the gain of codes at most `cut` against the rest.
 
@@ -87,7 +103,19 @@ def threshold_gains(counts, n_known, gini, table, scale, out):
                 for code in range(counts.shape[1]):
                     whole[c] += counts[s, code, c]
             before = _impurity(whole, gini, table, scale)
+            low_0, low_1 = low[0], low[n_classes - 1]
             for cut in range(n_known - 1):
+                if n_classes == 2:  # the usual case, without arrays
+                    here_0, here_1 = counts[s, cut, 0], counts[s, cut, 1]
+                    low_0 += here_0
+                    low_1 += here_1
+                    if here_0 + here_1 == 0 and cut > 0:
+                        out[s, cut, side] = out[s, cut - 1, side]
+                        continue
+                    parts = _impurity_of_two(low_0, low_1, gini, table, scale)
+                    parts += _impurity_of_two(whole[0] - low_0, whole[1] - low_1, gini, table, scale)
+                    out[s, cut, side] = before - parts
+                    continue
                 moved = False
                 for c in range(n_classes):
                     moved = moved or counts[s, cut, c] > 0
@@ -99,22 +127,6 @@ def threshold_gains(counts, n_known, gini, table, scale, out):
                     )
                 else:  # nobody has this value: the same two parts as one cut below
                     out[s, cut, side] = out[s, cut - 1, side]
-
-
-@njit(cache=True, nogil=True)
-def _impurity_of_two(a, b, gini, table, scale):
-    """`_impurity` of a group of two classes."""
-    people = a + b
-    if people == 0:
-        return np.int64(0)
-    if gini:
-        squares = np.float64(a) * np.float64(a) + np.float64(b) * np.float64(b)
-        return np.int64(np.rint((people - squares / people) * scale))
-    if people < len(table):
-        return table[people] - table[a] - table[b]
-    total = _term(people, scale)
-    total -= table[a] if a < len(table) else _term(a, scale)
-    return total - (table[b] if b < len(table) else _term(b, scale))
 
 
 @njit(cache=True, nogil=True)

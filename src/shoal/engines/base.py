@@ -75,5 +75,5 @@ class Engine(Protocol):
         ...
 
     def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
-        """Split each span by branch_of[code]; the new spans' numbers (spans × branches), −1 where nobody is."""
+        """Split each span by branch_of[span, code]; the new spans' numbers (spans × branches), −1 where nobody is."""
         ...

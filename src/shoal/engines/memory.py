@@ -180,5 +180,4 @@ class MemoryEngine:
 
     def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """See `Engine`."""
-        same_for_all = np.ascontiguousarray(np.broadcast_to(branch_of, (len(spans), len(branch_of))))
-        return self._spans.split(spans, self._public(feature), 1, same_for_all, n_branches)
+        return self._spans.split(spans, self._public(feature), 1, branch_of, n_branches)

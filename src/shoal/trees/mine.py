@@ -21,6 +21,7 @@ from shoal.errors import DataError, PromiseError, RequirementError
 from shoal.privacy import Requirement, least_people, needs_values, people_behind
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
+from shoal.trees.batches import Batches
 from shoal.trees.features import make_feature
 from shoal.trees.prune import Pruning, hopeless, prune
 from shoal.trees.publish import publish
@@ -144,6 +145,12 @@ def grow(
             engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth, hopeless=closed
         ).grow()
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
+    many = roles.target_role == "private" and task.veto.least is not None and not score.by_ratio
+    if pruning == "cost" and many and max_leaves is None and not one_queue:
+        least = least_people(task.requirement)
+        return Batches(
+            engine, score, book, least_people=least, grouping=grouping, max_depth=depth, hopeless=closed
+        ).grow()
     return Queue(engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves, hopeless=closed).grow()
 
 

@@ -78,7 +78,7 @@ def hopeless(counts: NDArray[np.int64], n_people: int) -> NDArray[np.bool_]:
     >>> hopeless(np.array([[900, 100], [990, 10], [999, 1]]), 30_000).tolist()
     [False, False, True]
     """
-    closed: NDArray[np.bool_] = (_losses(counts) <= prices(n_people)).all(axis=1)
+    closed: NDArray[np.bool_] = np.all(_losses(counts) <= prices(n_people), axis=1)
     return closed
 
 
