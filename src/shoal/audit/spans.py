@@ -142,14 +142,17 @@ class TreeSpans:
             for more in parts[1:]:
                 ids, n_leaves = _both(ids, n_leaves, *more)
             return ids, n_leaves
-        child_of_cell = self.routing.children(number)[encoded[self._known[test], cells]]
-        self._check_branches(child_of_cell, test)
-        order = np.argsort(child_of_cell, kind="stable")
-        children, starts = np.unique(child_of_cell[order], return_index=True)
+        children, way_of_atom = np.unique(self.routing.children(number), return_inverse=True)
+        way_of_atom = way_of_atom.astype(np.uint16 if len(children) < 2**16 else np.int64)  # short keys sort faster
+        way = way_of_atom[encoded[self._known[test], cells]]
+        sizes = np.bincount(way, minlength=len(children))
+        self._check_branches(children[sizes > 0], test)
         ids = np.empty(len(cells), dtype=np.int64)
         found: list[Ids] = []
         offset = 0
-        for child, where in zip(children, np.split(order, starts[1:]), strict=True):
+        for child, where in zip(children, np.split(np.argsort(way, kind="stable"), np.cumsum(sizes)[:-1]), strict=True):
+            if not len(where):
+                continue
             sub_ids, sub_leaves = self._walk(int(child), cells[where], encoded, allowed)
             ids[where] = sub_ids + offset
             offset += len(sub_leaves)

@@ -26,7 +26,7 @@ from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode, Hopeless, Split
 from shoal.trees.veto import Veto
 
-SHARE = 4  # of the nodes that wait for a public split, one in so many is taken together; fewer make no better trees
+SHARE = 2  # of the nodes that wait for a public split, one in so many is taken together; fewer make no better trees
 
 
 @dataclass
@@ -134,7 +134,8 @@ class Batches:
             each.split, each.seen = None, each.cell.spans
         if not offers:
             return
-        gains = np.stack([offer.gains for offer in offers])
+        classes = np.stack([self._grown[each.node].counts for each in nodes])
+        gains = self._score.evident(np.stack([offer.gains for offer in offers]), classes)
         picked = self._score.pick(gains, None)
         for number, ((f, form), offer) in enumerate(zip(usable, offers, strict=True)):
             here = np.flatnonzero(picked == number)

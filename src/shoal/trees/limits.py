@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal._kernels import limits as kernels
+from shoal._threads import side_by_side
 from shoal.engines import Engine, Feature
 from shoal.engines.base import Counts, Ids
 from shoal.trees.forms import Cuts, Form, Halves, Levels
@@ -140,17 +141,20 @@ class SpanLimits:
     def add(self, n_spans: int) -> None:
         """Look at the spans that are new since last time; there are `n_spans` now."""
         new = np.arange(self._n, n_spans)
-        for f, limits in self._limits.items():
-            step = max(1, CELLS_AT_ONCE // self._engine.features[f].n_codes)
-            for first in range(0, len(new), step):
-                piece = new[first : first + step]
-                found = limits.keep(self._engine.span_counts(piece, f, None)[:, :, 0])
-                kept = self._kept.get(f, found[:0])
-                if len(kept) < n_spans:  # doubles, so that many small additions cost no more than one large
-                    more = np.zeros((n_spans, *found.shape[1:]), dtype=found.dtype)
-                    kept = self._kept[f] = np.concatenate([kept, more])
-                kept[piece] = found
+        people = int(self._engine.span_counts(new, None, None).sum())
+        side_by_side(lambda f: self._add(f, new, n_spans), self._limits, rows=people)
         self._n = n_spans
+
+    def _add(self, f: int, new: Ids, n_spans: int) -> None:
+        step = max(1, CELLS_AT_ONCE // self._engine.features[f].n_codes)
+        for first in range(0, len(new), step):
+            piece = new[first : first + step]
+            found = self._limits[f].keep(self._engine.span_counts(piece, f, None)[:, :, 0])
+            kept = self._kept.get(f, found[:0])
+            if len(kept) < n_spans:  # doubles, so that many small additions cost no more than one large
+                more = np.zeros((n_spans, *found.shape[1:]), dtype=found.dtype)
+                kept = self._kept[f] = np.concatenate([kept, more])
+            kept[piece] = found
 
     def blocked(self, f: int, cells: Cells, order: Order | None) -> Blocked:
         """The positions of a public feature that some span blocks, for nodes in these cells."""

@@ -23,7 +23,7 @@ from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.batches import Batches
 from shoal.trees.features import make_feature
-from shoal.trees.prune import Pruning, hopeless, prune
+from shoal.trees.prune import EVIDENCE, Pruning, hopeless, prune
 from shoal.trees.publish import publish
 from shoal.trees.queue import Queue
 from shoal.trees.rounds import Rounds
@@ -135,7 +135,7 @@ def grow(
 ) -> list[GrownNode]:
     """Grow the tree, by the loop that the roles need; nodes that `pruning` is sure to make leaves are left alone."""
     roles, engine = task.roles, task.engine
-    score = Score(criterion, engine.n_people)
+    score = Score(criterion, engine.n_people, EVIDENCE if pruning == "cost" else 0.0)
     depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
     closed = partial(hopeless, n_people=engine.n_people) if pruning == "cost" else None
     leaves_are_spans = not roles.private and roles.target_role == "private"

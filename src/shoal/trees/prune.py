@@ -18,6 +18,7 @@ from scipy.stats import norm
 from shoal.trees.split import GrownNode
 
 Pruning = Literal["cost"] | float | None
+EVIDENCE = 6.63  # least χ² of a split that is grown where leaves have a price: chance makes one in a hundred as high
 SLACK = 0.1  # a subtree must be expected to save at least this many errors, as in C4.5
 
 

@@ -85,6 +85,7 @@ class Queue:
         gains = form.gains(counts, order)
         kept = self._book.kept(reach, f, form, order, gains.shape[1])
         best = int(form.choose(gains, kept[None])[0])
+        gains = self._score.evident(gains.T, self._grown[node].counts[None]).T
         if not kept[best] or not gains[0, best]:
             return
         if best == position:
@@ -149,6 +150,7 @@ class Queue:
             gains[i] = own[np.arange(len(nodes)), positions[i]]
             if self._score.by_ratio:
                 information[i] = self._score.split_information(form.sizes(counts, positions[i], order))
+        gains = self._score.evident(gains, np.stack([self._grown[node].counts for node in nodes]))
         values = ratios(gains, information) if self._score.by_ratio else gains
         for i, j in zip(*np.nonzero(values > 0), strict=True):
             heapq.heappush(self._heap, (-values[i, j].item(), nodes[j], usable[i][0], int(positions[i, j])))

@@ -95,7 +95,9 @@ class Rounds:
         if not offers:
             return ids[:0], []
         information = np.stack([offer.information for offer in offers]) if self._score.by_ratio else None
-        picked = self._score.pick(np.stack([offer.gains for offer in offers]), information)
+        classes = np.stack([self._grown[node].counts for node in nodes])
+        gains = self._score.evident(np.stack([offer.gains for offer in offers]), classes)
+        picked = self._score.pick(gains, information)
         new_ids: list[Ids] = [ids[:0]]
         new_nodes: list[int] = []
         for (f, form), offer, number in zip(usable, offers, range(len(usable)), strict=True):

@@ -20,10 +20,12 @@ class Score:
     """Information gain or Gini gain in fixed-point integers (see `shoal._kernels.gains`).
 
     A gain is that of all people of a node together; divide by their number for the gain of the textbooks. With the
-    criterion ``"ratio"`` gains are information gains, and `pick` weighs them as C4.5 does.
+    criterion ``"ratio"`` gains are information gains, and `pick` weighs them as C4.5 does. `evidence` is the least χ²
+    of a split that counts as one.
     """
 
-    def __init__(self, criterion: Criterion, n_people: int) -> None:
+    def __init__(self, criterion: Criterion, n_people: int, evidence: float = 0.0) -> None:
+        self._evidence = evidence
         self._gini = criterion == "gini"
         self.by_ratio = criterion == "ratio"
         self._scale = float(2 ** kernels.scale_for(n_people))
@@ -59,6 +61,21 @@ class Score:
         gain, position = np.empty(len(counts), dtype=np.int64), np.empty(len(counts), dtype=np.int64)
         kernels.best_halves(counts, order, rare, least, self._gini, self._table, self._scale, gain, position)
         return self._real(gain, 2, counts.shape[2]), position
+
+    def evident(self, gains: Counts, classes: Counts) -> Counts:
+        """Gains (features × nodes) of nodes with these classes, 0 where chance alone could well have made them.
+
+        For two classes a Gini gain over the node's own Gini index is the χ² of the split; an information gain in nats
+        is nearly half of it.
+        """
+        if not self._evidence:
+            return gains
+        if self._gini:
+            shares = classes / np.maximum(classes.sum(axis=1, keepdims=True), 1)
+            least = self._evidence * (1 - (shares**2).sum(axis=1))
+        else:
+            least = np.full(len(classes), self._evidence / (2 * np.log(2)))
+        return np.where(gains >= least * self._scale, gains, 0)
 
     def without_choice(self, gains: Counts, n_cuts: NDArray[np.int64]) -> Counts:
         """Gains of numeric cuts less log₂ of how many there were to choose from (Quinlan 1996)."""
