@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shoal.release.domain import MISSING, Interval, plain
@@ -67,6 +68,24 @@ class Node:
     def is_leaf(self) -> bool:
         """Whether this is a leaf."""
         return self.counts is not None
+
+    def to_json(self, classes: Sequence[str]) -> dict[str, Any]:
+        """The node as plain JSON."""
+        if self.counts is not None:
+            return {"counts": dict(zip(classes, self.counts, strict=True))}
+        return {"attribute": self.attribute, "branches": [branch.to_json() for branch in self.branches]}
+
+
+def renumber(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Number the nodes level by level from the root, so that every branch leads to a higher number."""
+    order = [0]
+    for number in order:
+        order.extend(branch.node for branch in nodes[number].branches)
+    new = {old: position for position, old in enumerate(order)}
+    return tuple(
+        replace(nodes[old], branches=tuple(replace(branch, node=new[branch.node]) for branch in nodes[old].branches))
+        for old in order
+    )
 
 
 def _ends(interval: Interval) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from shoal.privacy import claims as claims_of
 from shoal.privacy import requirement_from_claims
 from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release.domain import Attribute, Interval
-from shoal.release.node import Branch, Node
-from shoal.release.tree import TreeRelease, renumber
+from shoal.release.node import Branch, Node, renumber
+from shoal.release.tree import TreeRelease
 from shoal.release.verdict import Verdict
 
 MAX_NODES = 1_000_000

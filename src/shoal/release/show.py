@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A released tree for the eye: text for a terminal, HTML for a notebook. Both tell the same facts."""
+"""A released tree for the eye: text for a terminal, HTML for a notebook, a data frame. All tell the same facts.
+
+`lines` and `to_frame` are methods of a `TreeRelease` too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from shoal.data.frames import Backend, from_columns
 
 if TYPE_CHECKING:
     from shoal.release.tree import TreeRelease
@@ -14,17 +20,28 @@ MOST_CLASSES = 4  # more classes than these are summed up by the largest
 
 def tree_text(release: TreeRelease, most_lines: int = 200) -> str:
     """The tree, one line a node, with the people of each leaf."""
-    lines = [headline(release)]
-    for number, depth, test in release.lines():
+    told = [headline(release)]
+    for number, depth, test in lines(release):
         if depth:
             people = f": {leaf_text(release, number)}" if _is_leaf(release, number) else ""
-            lines.append("  " * (depth - 1) + test + people)
+            told.append("  " * (depth - 1) + test + people)
         elif _is_leaf(release, number):
-            lines.append(f"everybody: {leaf_text(release, number)}")
-        if len(lines) > most_lines:
-            lines.append(f"… {len(release.nodes) - most_lines:,} more nodes")
+            told.append(f"everybody: {leaf_text(release, number)}")
+        if len(told) > most_lines:
+            told.append(f"… {len(release.nodes) - most_lines:,} more nodes")
             break
-    return "\n".join(lines)
+    return "\n".join(told)
+
+
+def lines(release: TreeRelease) -> Iterator[tuple[int, int, str]]:
+    """The tree in reading order: node, depth, the test that leads to it."""
+    stack = [(0, 0, "")]
+    while stack:
+        number, depth, test = stack.pop()
+        yield number, depth, test
+        node = release.nodes[number]
+        for branch in reversed(node.branches):
+            stack.append((branch.node, depth + 1, f"{node.attribute} {branch.condition()}"))
 
 
 def headline(release: TreeRelease) -> str:
@@ -49,7 +66,7 @@ def tree_html(release: TreeRelease) -> str:
     """The tree as nested lists that fold."""
     parts = [f"<div class='shoal-tree'><p>{escape(headline(release))}</p><ul>"]
     depth_before = 0
-    for number, depth, test in release.lines():
+    for number, depth, test in lines(release):
         parts.append("</ul></details></li>" * (depth_before - depth))
         depth_before = depth
         words = escape(test or "everybody")
@@ -61,6 +78,22 @@ def tree_html(release: TreeRelease) -> str:
     parts.append("</ul></details></li>" * depth_before)
     parts.append("</ul></div>")
     return "".join(parts)
+
+
+def to_frame(release: TreeRelease, backend: Backend = "pandas") -> Any:
+    """One row a leaf: its number, its path in words, its people and the count of each class.
+
+    `backend` names the data frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+    """
+    leaves = list(release.leaves)
+    columns: dict[str, Any] = {
+        "leaf": leaves,
+        "path": [release.describe_node(leaf) for leaf in leaves],
+        "people": release.counts[leaves].sum(axis=1).tolist(),
+    }
+    for position, value in enumerate(release.classes):
+        columns[f"{release.target}={value}"] = release.counts[leaves, position].tolist()
+    return from_columns(columns, backend)
 
 
 def _is_leaf(release: TreeRelease, number: int) -> bool:

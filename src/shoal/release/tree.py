@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,11 +13,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.frames import Backend, from_columns, to_table
+from shoal.data.frames import to_table
 from shoal.data.table import Table
 from shoal.errors import DataError
 from shoal.privacy import Requirement, requirement_from_claims
-from shoal.release import export
+from shoal.release import export, show
+from shoal.release.answers import believed, people_by_class
 from shoal.release.domain import Attribute
 from shoal.release.files import FORMAT, write_json
 from shoal.release.node import Branch, Node
@@ -119,14 +120,7 @@ class TreeRelease:
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How many people of each class are in each node: leaves as released, inner nodes as their sums."""
-        counts = np.zeros((len(self.nodes), len(self.classes)), dtype=np.int64)
-        for number in range(len(self.nodes) - 1, -1, -1):
-            node = self.nodes[number]
-            if node.counts is not None:
-                counts[number] = node.counts
-            for branch in node.branches:
-                counts[number] += counts[branch.node]
-        return counts
+        return people_by_class(self.nodes, len(self.classes))
 
     @property
     def n_people(self) -> int:
@@ -157,20 +151,14 @@ class TreeRelease:
         return Routing(self)
 
     @cached_property
-    def _believed(self) -> NDArray[np.int64]:
-        """The counts a prediction rests on: a node nobody is in takes those of its nearest ancestor."""
-        believed = self.counts.copy()
-        for number, node in enumerate(self.nodes):
-            for branch in node.branches:
-                if not believed[branch.node].any():
-                    believed[branch.node] = believed[number]
-        return believed
-
-    @cached_property
     def shares(self) -> NDArray[np.float64]:
         """The share of each class that each node answers with."""
         shares: NDArray[np.float64] = self._believed / self._believed.sum(axis=1, keepdims=True)
         return shares
+
+    @cached_property
+    def _believed(self) -> NDArray[np.int64]:
+        return believed(self.nodes, self.counts)
 
     @cached_property
     def answers(self) -> NDArray[np.int64]:
@@ -226,28 +214,14 @@ class TreeRelease:
 
     # ---------------------------------------------------------------- how it is shown
 
-    def lines(self) -> Iterator[tuple[int, int, str]]:
-        """The tree in reading order: node, depth, the test that leads to it."""
-        stack = [(0, 0, "")]
-        while stack:
-            number, depth, test = stack.pop()
-            yield number, depth, test
-            node = self.nodes[number]
-            for branch in reversed(node.branches):
-                stack.append((branch.node, depth + 1, f"{node.attribute} {branch.condition()}"))
-
     def __str__(self) -> str:
-        from shoal.release.show import tree_text
-
-        return tree_text(self)
+        return show.tree_text(self)
 
     def __repr__(self) -> str:
         return f"<TreeRelease of {self.target!r}: {len(self.leaves)} leaves, {self.n_people} people>"
 
     def _repr_html_(self) -> str:
-        from shoal.release.show import tree_html
-
-        return tree_html(self)
+        return show.tree_html(self)
 
     to_text = export.to_text
     to_dot = export.to_dot
@@ -256,26 +230,14 @@ class TreeRelease:
     to_pmml = export.to_pmml
     to_sklearn = export.to_sklearn
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
-        """One row a leaf: its number, its path in words, its people and the count of each class.
-
-        `backend` names the data frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
-        """
-        leaves = list(self.leaves)
-        columns: dict[str, Any] = {
-            "leaf": leaves,
-            "path": [self.describe_node(leaf) for leaf in leaves],
-            "people": self.counts[leaves].sum(axis=1).tolist(),
-        }
-        for position, value in enumerate(self.classes):
-            columns[f"{self.target}={value}"] = self.counts[leaves, position].tolist()
-        return from_columns(columns, backend)
+    lines = show.lines
+    to_frame = show.to_frame
 
     # ---------------------------------------------------------------- how it leaves
 
     def to_json(self) -> dict[str, Any]:
         """The release as plain JSON, without the audit's verdict."""
-        return {**self._frame_json(), "nodes": [self._node_json(node) for node in self.nodes]}
+        return {**self._frame_json(), "nodes": [node.to_json(self.classes) for node in self.nodes]}
 
     def _frame_json(self) -> dict[str, Any]:
         """All that the release says besides its nodes."""
@@ -289,11 +251,6 @@ class TreeRelease:
             **({"unused": dict(self.unused)} if self.unused else {}),
         }
 
-    def _node_json(self, node: Node) -> dict[str, Any]:
-        if node.counts is not None:
-            return {"counts": dict(zip(self.classes, node.counts, strict=True))}
-        return {"attribute": node.attribute, "branches": [branch.to_json() for branch in node.branches]}
-
     @property
     def sha256(self) -> str:
         """A fingerprint of everything the release says."""
@@ -302,7 +259,7 @@ class TreeRelease:
     @cached_property
     def _nodes_text(self) -> str:
         """The nodes as canonical JSON. They are many, and cannot change."""
-        return canonical([self._node_json(node) for node in self.nodes])
+        return canonical([node.to_json(self.classes) for node in self.nodes])
 
     def with_audit(self, audit: Any) -> TreeRelease:
         """The same release carrying the verdict of an audit that looked at exactly this content, claims and roles."""
@@ -318,15 +275,3 @@ class TreeRelease:
         check_writable(self.verdict, fingerprint(body))
         assert self.verdict is not None
         write_json({**body, "audit": self.verdict.to_json()}, path)
-
-
-def renumber(nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Number the nodes level by level from the root, so that every branch leads to a higher number."""
-    order = [0]
-    for number in order:
-        order.extend(branch.node for branch in nodes[number].branches)
-    new = {old: position for position, old in enumerate(order)}
-    return tuple(
-        replace(nodes[old], branches=tuple(replace(branch, node=new[branch.node]) for branch in nodes[old].branches))
-        for old in order
-    )
