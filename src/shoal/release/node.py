@@ -58,22 +58,35 @@ class Branch:
 
 @dataclass(frozen=True)
 class Node:
-    """A split (an attribute and its branches) or a leaf (how many people of each class)."""
+    """A split (an attribute and its branches) or a leaf.
+
+    A leaf has `counts`, how many people of each class. Where a release states less, a leaf has `shares` of the classes
+    or nothing, and every node has its `answer`, the class it predicts by its place.
+    """
 
     attribute: str | None = None
     branches: tuple[Branch, ...] = field(default=())
     counts: tuple[int, ...] | None = None
+    shares: tuple[float, ...] | None = None
+    answer: int | None = None
 
     @property
     def is_leaf(self) -> bool:
         """Whether this is a leaf."""
-        return self.counts is not None
+        return self.attribute is None
 
     def to_json(self, classes: Sequence[str]) -> dict[str, Any]:
         """The node as plain JSON."""
         if self.counts is not None:
             return {"counts": dict(zip(classes, self.counts, strict=True))}
-        return {"attribute": self.attribute, "branches": [branch.to_json() for branch in self.branches]}
+        entry: dict[str, Any] = {}
+        if self.attribute is not None:
+            entry |= {"attribute": self.attribute, "branches": [branch.to_json() for branch in self.branches]}
+        if self.shares is not None:
+            entry["shares"] = dict(zip(classes, map(plain, self.shares), strict=True))
+        if self.answer is not None:
+            entry["predict"] = classes[self.answer]
+        return entry
 
 
 def renumber(nodes: Sequence[Node]) -> tuple[Node, ...]:

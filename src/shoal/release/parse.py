@@ -17,7 +17,8 @@ from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release import checks
 from shoal.release.domain import Attribute
 from shoal.release.node import Node, renumber
-from shoal.release.parse_node import parse_node
+from shoal.release.parse_node import check_predicted, parse_node, parse_weights
+from shoal.release.statement import statement_of
 from shoal.release.tree import TreeRelease
 from shoal.release.verdict import Verdict
 
@@ -28,7 +29,7 @@ LABELS = {"string": str, "integer": int, "number": float, "boolean": {"True": Tr
 def parse_tree(body: dict[str, Any]) -> TreeRelease:
     """Build the release that a JSON body describes, or say what is wrong and where."""
     needed = {"format", "kind", "target", "attributes", "claims", "nodes"}
-    checks.keys(body, "release", needed, {"sensitive", "unused", "audit"})
+    checks.keys(body, "release", needed, {"sensitive", "unused", "weights", "audit"})
     attributes = tuple(
         _attribute(entry, f"attributes[{i}]")
         for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
@@ -49,12 +50,23 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
         for i, entry in enumerate(checks.items(body["nodes"], "nodes", checks.MAX_NODES))
     )
     _check_shape(nodes)
-    nodes = renumber(nodes)
-    people = sum(sum(node.counts) for node in nodes if node.counts is not None)
-    if not 0 < people <= checks.MAX_COUNT:
-        checks.refuse("nodes", "count no people at all" if not people else "count more people than any table has")
-    unused, verdict = _unused(body, by_name), _verdict(body.get("audit"))
-    release = TreeRelease(target.name, attributes, claims, nodes, sensitive, unused, verdict)
+    weights = parse_weights(body["weights"], target) if "weights" in body else None
+    counted = statement_of(nodes) == "counts"
+    if counted:
+        people = sum(sum(node.counts) for node in nodes if node.counts is not None)
+        if not 0 < people <= checks.MAX_COUNT:
+            checks.refuse("nodes", "count no people at all" if not people else "count more people than any table has")
+    check_predicted(nodes, weights)
+    release = TreeRelease(
+        target=target.name,
+        attributes=attributes,
+        claims=claims,
+        nodes=renumber(nodes),
+        sensitive=sensitive,
+        unused=_unused(body, by_name),
+        weights=weights,
+        verdict=_verdict(body.get("audit"), sizes=counted),
+    )
     _check_total(release)
     return release
 
@@ -119,11 +131,11 @@ def _sensitive(body: dict[str, Any], attributes: dict[str, Attribute], target: A
     return names
 
 
-def _verdict(entry: Any) -> Verdict | None:
+def _verdict(entry: Any, *, sizes: bool = True) -> Verdict | None:
     if entry is None:
         return None
-    checks.keys(entry, "audit", {"holds", "smallest_group", "sha256"}, set())
-    smallest = entry["smallest_group"]
+    checks.keys(entry, "audit", {"holds", "sha256", *(["smallest_group"] if sizes else [])}, set())
+    smallest = entry.get("smallest_group")
     if not re.fullmatch("[0-9a-f]{64}", checks.text(entry["sha256"], "audit.sha256")):
         checks.refuse("audit.sha256", "must be 64 hexadecimal digits")
     return Verdict(

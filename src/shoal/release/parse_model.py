@@ -34,6 +34,8 @@ def parse_model(body: dict[str, Any], folder: Path) -> ModelRelease:
     if body["groups"]["kind"] != "tree" or body["groups"]["format"] != body["format"]:
         checks.refuse("groups", "must be a tree of the same format")
     groups = parse_tree(body["groups"])
+    if groups.statement != "counts":
+        checks.refuse("groups", "must state counts")
     if checks.text(body["target"], "target") != groups.target:
         checks.refuse("target", "must be the target of the groups")
     checks.keys(body["model"], "model", {"name", "library", "inputs"}, ())

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,11 +18,12 @@ from shoal.data.table import Table
 from shoal.errors import DataError
 from shoal.privacy import Requirement, requirement_from_claims
 from shoal.release import export, show
-from shoal.release.answers import believed, people_by_class
-from shoal.release.domain import Attribute
+from shoal.release.answers import believed, likeliest, people_by_class, shares_of, stated_shares, weighted
+from shoal.release.domain import Attribute, plain
 from shoal.release.files import FORMAT, write_json
 from shoal.release.node import Branch, Node
 from shoal.release.routing import Routing
+from shoal.release.statement import WORDS, Statement, statement_of, states_less, stating
 from shoal.release.verdict import Verdict, canonical, check_writable, fingerprint, verdict_of
 
 Unknown = Literal["error", "ancestor"]
@@ -32,7 +33,8 @@ Unknown = Literal["error", "ancestor"]
 class TreeRelease:
     """A decision tree, how many people are in each of its bins, its declared domain and what is claimed of it.
 
-    It needs no miner: it loads from its file, prints, predicts and can be audited by anyone who has the rows.
+    It needs no miner: it loads from its file, prints, predicts and can be audited by anyone who has the rows. It can
+    also say less of its bins, see `stating`.
 
     Parameters
     ----------
@@ -48,6 +50,9 @@ class TreeRelease:
         Private attributes besides the target that the claims cover too.
     unused
         Names and roles of further columns that the miner could have used: they are known or not, and never asked for.
+    weights
+        For each class what its people count for in predictions, as `class_weight` of scikit-learn; None: all the same.
+        Counts and shares are stated without them.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
 
@@ -67,6 +72,7 @@ class TreeRelease:
     nodes: tuple[Node, ...]
     sensitive: tuple[str, ...] = ()
     unused: Mapping[str, Literal["public", "private"]] = field(default_factory=dict)
+    weights: tuple[float, ...] | None = None
     verdict: Verdict | None = field(default=None)
 
     kind = "tree"
@@ -118,8 +124,15 @@ class TreeRelease:
         return parents
 
     @cached_property
+    def statement(self) -> Statement:
+        """What the leaves say: ``"counts"``, ``"shares"``, or only the class they predict (``"majority"``)."""
+        return statement_of(self.nodes)
+
+    @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How many people of each class are in each node: leaves as released, inner nodes as their sums."""
+        if self.statement != "counts":
+            raise states_less(self, "Take the release that states counts")
         return people_by_class(self.nodes, len(self.classes))
 
     @property
@@ -151,20 +164,26 @@ class TreeRelease:
         return Routing(self)
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
-        """The share of each class that each node answers with."""
-        shares: NDArray[np.float64] = self._believed / self._believed.sum(axis=1, keepdims=True)
-        return shares
+    def believed(self) -> NDArray[np.int64]:
+        """The counts a prediction rests on: a node nobody is in takes those of its nearest ancestor."""
+        return believed(self.nodes, self.counts)
 
     @cached_property
-    def _believed(self) -> NDArray[np.int64]:
-        return believed(self.nodes, self.counts)
+    def shares(self) -> NDArray[np.float64]:
+        """The share of each class that each node answers with, by the weights; NaN for a node that states none."""
+        if self.statement == "counts":
+            return weighted(self.believed, self.weights)
+        if self.statement == "majority":
+            raise DataError("no-probabilities", "This release states only predicted classes. Try predict.")
+        stated = stated_shares(self.nodes, len(self.classes))
+        return stated if self.weights is None else weighted(stated, self.weights)
 
     @cached_property
     def answers(self) -> NDArray[np.int64]:
         """The class that each node answers with, by its place in `classes`."""
-        answers: NDArray[np.int64] = self._believed.argmax(axis=1)
-        return answers
+        if self.statement == "counts":
+            return likeliest(self.believed, self.weights)
+        return np.array([node.answer for node in self.nodes], dtype=np.int64)
 
     def apply(self, X: Any, *, unknown: Unknown = "error") -> NDArray[np.int64]:
         """The number of the node each row ends in.
@@ -178,24 +197,18 @@ class TreeRelease:
 
     def predict_proba(self, X: Any, *, unknown: Unknown = "error") -> NDArray[np.float64]:
         """The share of each class where a row ends, classes in the order of `classes`."""
-        answer: NDArray[np.float64] = self.shares[self.apply(X, unknown=unknown)]
-        return answer
+        shares = self.shares  # first, for there may be none
+        return shares_of(shares, self.apply(X, unknown=unknown))
 
     def predict(self, X: Any, *, unknown: Unknown = "error") -> NDArray[Any]:
-        """The most frequent class where a row ends, in the type the target had."""
+        """The most frequent class where a row ends, by the weights, in the type the target had."""
         answer: NDArray[Any] = self.labels[self.answers[self.apply(X, unknown=unknown)]]
         return answer
 
     @cached_property
     def labels(self) -> NDArray[Any]:
         """The target's values in their own type."""
-        convert: dict[str, Callable[[str], Any]] = {
-            "string": str,
-            "integer": int,
-            "number": float,
-            "boolean": lambda text: text == "True",
-        }
-        return np.array([convert[self.attribute(self.target).labels](value) for value in self.classes])
+        return self.attribute(self.target).own_values
 
     def read(self, X: Any, target: str | None = None) -> Table:
         """The columns of a data frame or array that the release knows, read as it knows them.
@@ -218,7 +231,8 @@ class TreeRelease:
         return show.tree_text(self)
 
     def __repr__(self) -> str:
-        return f"<TreeRelease of {self.target!r}: {len(self.leaves)} leaves, {self.n_people} people>"
+        said = f"{self.n_people} people" if self.statement == "counts" else WORDS[self.statement]
+        return f"<TreeRelease of {self.target!r}: {len(self.leaves)} leaves, {said}>"
 
     def _repr_html_(self) -> str:
         return show.tree_html(self)
@@ -249,6 +263,11 @@ class TreeRelease:
             "claims": [copy.deepcopy(dict(claim)) for claim in self.claims],
             **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
             **({"unused": dict(self.unused)} if self.unused else {}),
+            **(
+                {}
+                if self.weights is None
+                else {"weights": dict(zip(self.classes, map(plain, self.weights), strict=True))}
+            ),
         }
 
     @property
@@ -260,6 +279,8 @@ class TreeRelease:
     def _nodes_text(self) -> str:
         """The nodes as canonical JSON. They are many, and cannot change."""
         return canonical([node.to_json(self.classes) for node in self.nodes])
+
+    stating = stating
 
     def with_audit(self, audit: Any) -> TreeRelease:
         """The same release carrying the verdict of an audit that looked at exactly this content, claims and roles."""
@@ -274,4 +295,4 @@ class TreeRelease:
         body = self.to_json()
         check_writable(self.verdict, fingerprint(body))
         assert self.verdict is not None
-        write_json({**body, "audit": self.verdict.to_json()}, path)
+        write_json({**body, "audit": self.verdict.to_json(sizes=self.statement == "counts")}, path)
