@@ -19,6 +19,7 @@ from shoal.errors import DataError, PromiseError, RequirementError
 from shoal.privacy import Requirement, least_people, needs_values, people_behind
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
+from shoal.release.statement import Statement
 from shoal.trees.features import make_feature
 from shoal.trees.prune import Pruning, prune
 from shoal.trees.publish import publish
@@ -45,6 +46,7 @@ def mine_tree(
     max_leaves: int | None = None,
     grouping: Grouping = None,
     pruning: Pruning = None,
+    statement: Statement = "counts",
     one_queue: bool = False,
 ) -> TreeRelease:
     """Mine a tree that keeps a requirement, and attach the verdict of its audit.
@@ -63,7 +65,9 @@ def mine_tree(
         one_queue=one_queue,
     )
     grown = prune(grown, pruning)
-    release = publish(grown, task.engine.features, task.table, roles, requirement, declared=task.declared)
+    release = publish(
+        grown, task.engine.features, task.table, roles, requirement, declared=task.declared, statement=statement
+    )
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
         raise PromiseError("audit-failed", "The mined tree failed its own audit and is withheld. Please report this.")
