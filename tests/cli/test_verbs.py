@@ -3,7 +3,9 @@
 
 import csv
 import io
+import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -109,6 +111,40 @@ def test_the_papers_trees_by_name(shoal: Shoal, clinic: Path) -> None:
     sizes = [len(shoal("tree", *variant, "-k", 200, "--json").json["release"]["nodes"]) for variant in VARIANTS]
     assert len(set(sizes)) == 3
     assert shoal("tree", "--variant", "cart").code == 2
+
+
+@pytest.mark.parametrize("statement", ["shares", "majority"])
+def test_a_tree_that_states_less(shoal: Shoal, released: Path, statement: str) -> None:
+    ran = shoal("tree", "--max-leaves", 12, "--statement", statement, "-o", "less.json", "--report", "less.html")
+    assert ran.code == 0
+    assert "5,000 people;" not in ran.out
+    less = library.load("less.json")
+    assert less.to_json() == library.load("tree.json").stating(statement).to_json()
+    assert shoal("audit", "less.json").code == 0
+    assert shoal("predict", "less.json", "clinic.csv").out == shoal("predict", "tree.json", "clinic.csv").out
+    assert shoal("tree", "--statement", "few").code == 2
+
+
+def test_what_less_does_not_tell(shoal: Shoal, released: Path, refuses: Callable[..., str]) -> None:
+    for statement in ("shares", "majority"):
+        assert shoal("tree", "--max-leaves", 12, "--statement", statement, "-o", f"{statement}.json").code == 0
+        assert "no numbers of people" in refuses("attack", f"{statement}.json", "clinic.csv")
+    assert "only predicted classes. Leave out --proba." in refuses("predict", "majority.json", "clinic.csv", "--proba")
+    text = shoal("predict", "shares.json", "clinic.csv", "--proba").out
+    assert rows(text)[0] == ["diabetes", "diabetes=no", "diabetes=yes"]
+    assert all(len(share) <= len("0.123") for row in rows(text)[1:] for share in row[1:])
+
+
+def test_a_changed_share_is_a_breach(shoal: Shoal, released: Path) -> None:
+    assert shoal("tree", "--max-leaves", 12, "--statement", "shares", "-o", "less.json").code == 0
+    body = json.loads((released / "less.json").read_text())
+    leaf = next(node for node in body["nodes"] if node.get("predict") == "no" and "shares" in node)
+    leaf["shares"] = {"no": 0.6, "yes": 0.4}
+    (released / "less.json").write_text(json.dumps(body))
+    ran = shoal("audit", "less.json", "--report", "breach.html")
+    assert ran.code == 3
+    assert "The released shares of 1 node(s) are not those of these rows" in ran.out
+    assert "What is released is not true of the rows" in (released / "breach.html").read_text()
 
 
 def test_all_by_options(shoal: Shoal, clinic: Path) -> None:

@@ -38,7 +38,7 @@ def domain(body: Body, attribute: dict[str, Any]) -> list[Any]:
 def model(body: Body, row: Row) -> tuple[int, Any]:
     """The bin of a row: its leaf and its class."""
     number = 0
-    while "counts" not in body["nodes"][number]:
+    while "branches" in body["nodes"][number]:
         node = body["nodes"][number]
         taken = [branch["node"] for branch in node["branches"] if _takes(branch, row[node["attribute"]])]
         assert len(taken) == 1, "a released tree is a function"

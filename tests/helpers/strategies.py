@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal.data import Roles, Table, to_table
 from shoal.data.target import as_categorical
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
-from shoal.release.tree import renumber
+from shoal.release.node import renumber
 
 LETTERS = "abcdef"
 

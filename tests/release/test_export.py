@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -27,11 +28,14 @@ from sklearn.utils.validation import check_is_fitted
 from helpers.strategies import cases, trees
 from shoal import AnonymousTreeClassifier, DataError, ReleaseError, load, load_sample
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
+from shoal.release.statement import STATEMENTS
 
 ODD = {"a": "it's", "b": 'say "b"', "c": "c\\", "d": "`d`; --", "n": "n'o", "y": "<y> & \n", "z": "z"}
 ODD_NAME = "{}\"'`\\ <&"
 NUMBERS = [None, -7, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 4.5, 5, 99]
 CLAIMS = ({"requirement": "k-anonymity", "k": 2},)
+
+WEIGHTS = st.sampled_from([0.25, 1.0, 1.5, 3.0, 40.0])
 
 Rows = list[dict[str, Any]]
 
@@ -59,10 +63,12 @@ def odd(release: TreeRelease) -> TreeRelease:
 
 @st.composite
 def trees_and_rows(draw: st.DrawFn) -> tuple[TreeRelease, Rows]:
-    """A random tree, plain or with odd names, and rows that hold missing and unknown values too."""
+    """A random tree that says much or little, plain or with odd names, and rows with missing and unknown values."""
     release = draw(cases().flatmap(trees))
     if draw(st.booleans()):
         release = odd(release)
+    weights = draw(st.none() | st.lists(WEIGHTS, min_size=len(release.classes), max_size=len(release.classes)))
+    release = replace(release, weights=weights and tuple(weights)).stating(draw(st.sampled_from(STATEMENTS)))
     features = [attribute for attribute in release.attributes if attribute.name != release.target]
     row = st.fixed_dictionaries(
         {
@@ -125,14 +131,23 @@ def run_sql(expressions: list[str], release: TreeRelease, rows: Rows) -> list[tu
         base.close()
 
 
+def told(release: TreeRelease, rows: Rows) -> np.ndarray:
+    """The shares where each row ends; NaN where a release that states shares says only the class."""
+    answer: np.ndarray = release.shares[release.apply(columns(rows), unknown="ancestor")]
+    return answer
+
+
 def check_sql(release: TreeRelease, rows: Rows) -> None:
-    shares = release.to_sql(proba=True)
-    assert list(shares) == list(release.classes)
-    answers = run_sql([release.to_sql(), *shares.values()], release, rows)
     X = columns(rows)
+    shares: dict[str, str] = {}
+    if release.statement != "majority":
+        shares = release.to_sql(proba=True)
+        assert list(shares) == list(release.classes)
+    answers = run_sql([release.to_sql(), *shares.values()], release, rows)
     assert [answer[0] for answer in answers] == release.predict(X, unknown="ancestor").tolist()
-    expected = release.predict_proba(X, unknown="ancestor")
-    np.testing.assert_allclose([answer[1:] for answer in answers], expected, rtol=0, atol=1e-12)
+    if shares:
+        found = np.array([answer[1:] for answer in answers], dtype=np.float64)  # NULL is NaN
+        np.testing.assert_allclose(found, told(release, rows), rtol=0, atol=1e-12, equal_nan=True)
 
 
 @given(trees_and_rows())
@@ -271,11 +286,17 @@ def test_nested_data_goes_through_json_and_answers_as_the_release_does(drawn):
     release, rows = drawn
     nested = json.loads(json.dumps(release.to_nested()))
     assert [follow(nested, row) for row in rows] == release.predict(columns(rows), unknown="ancestor").tolist()
-    assert count_leaves(nested) == len(release.leaves)
+    stated = {"counts": {"counts", "predict"}, "shares": {"shares", "predict"}, "majority": {"predict"}}
+    leaves = list(leaves_of(nested))
+    assert len(leaves) == len(release.leaves)
+    assert all(set(leaf) == stated[release.statement] for leaf in leaves)
 
 
-def count_leaves(nested: dict[str, Any]) -> int:
-    return 1 if "counts" in nested else sum(count_leaves(branch["node"]) for branch in nested["branches"])
+def leaves_of(nested: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "branches" not in nested:
+        yield nested
+    for branch in nested.get("branches", ()):
+        yield from leaves_of(branch["node"])
 
 
 def test_nested_data_keeps_labels_and_the_type_of_the_target():
@@ -380,9 +401,12 @@ def test_pmml_answers_as_the_release_does(drawn):
     pmml = release.to_pmml()
     X = columns(rows)
     expected = release.predict(X, unknown="ancestor").tolist()
-    shares = release.predict_proba(X, unknown="ancestor").tolist()
+    assert ("probability(" in pmml) == (release.statement != "majority")
+    assert ('recordCount="' in pmml.split("TreeModel")[1]) == (release.statement != "majority")
+    shares = [[]] * len(rows) if release.statement == "majority" else told(release, rows).tolist()
     for row, answer, share in zip(rows, expected, shares, strict=True):
-        assert evaluate(pmml, row) == (answer, dict(zip(release.classes, share, strict=True)))
+        stated = dict(zip(release.classes, share, strict=True)) if share and not np.isnan(share).any() else {}
+        assert evaluate(pmml, row) == (answer, stated)
 
 
 def test_pmml_states_fields_counts_and_where_it_comes_from(clinic):

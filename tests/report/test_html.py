@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib import metadata
 
@@ -91,6 +92,30 @@ def test_a_public_target_has_nothing_to_learn(people):
     tree = AnonymousTreeClassifier(privacy=100, variant="id3", public=["age", "sex", "education"], target_role="public")
     release = tree.fit(people, "diabetes").release_
     assert "nothing to learn about it" in report_html(release, audit(release, people))
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("shares", "with the shares of the classes in every leaf"),
+        ("majority", "with the class that every leaf predicts"),
+    ],
+)
+def test_a_release_that_states_less_is_reported_as_such(release, people, statement, words):
+    less = replace(release, weights=(1.0, 2.0)).stating(statement)
+    page = report_html(less, audit(less, people))
+    said = Balanced(page).text
+    assert words in said
+    assert "the release states no counts, and they are computed for an attacker who even knows" in said
+    assert "weights no 1, yes 2" in said
+    tree = page[page.index("<h2>The tree</h2>") : page.index("<h2>What the promise does not cover</h2>")]
+    people_of = {f"{count:,}" for count in release.counts.sum(axis=1) if count >= 100}
+    assert not any(f">{count}<" in tree or f" {count}<" in tree for count in people_of)
+    assert ('class="bar"' in tree) == (statement == "shares")
+    leaf = release.leaves[0]
+    lie = replace(less.nodes[leaf], answer=1 - less.nodes[leaf].answer)
+    wrong = replace(less, nodes=(*less.nodes[:leaf], lie, *less.nodes[leaf + 1 :]))
+    assert "Check that these are the very rows" in report_html(wrong, audit(wrong, people))
 
 
 def test_guilty_nodes_are_marked_and_linked(release, people):

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -206,6 +208,22 @@ def test_a_share_is_a_hundred_only_where_it_is_everybody():
     wholly = TreeRelease("t", (t,), CLAIMS, (Node(counts=(9999, 0)),))
     assert "no 99 %" in texts(plot_tree(nearly))
     assert "no 100 %" in texts(plot_tree(wholly))
+
+
+@pytest.mark.parametrize("statement", ["shares", "majority"])
+def test_what_is_not_stated_is_not_drawn(statement):
+    release = clinic(40)
+    people = {f"{count:,}" for count in release.counts.sum(axis=1)} | {"people"}
+    for less in (release.stating(statement), replace(release, weights=(1.0, 4.0)).stating(statement)):
+        for most in (None, 5):
+            ax = plot_tree(less, max_leaves=most)
+            drawn = texts(ax)
+            assert not people & set(drawn)
+            assert "5,000" not in drawn[0]
+            assert ("predicts" in drawn) == (less.weights is not None)
+            assert any(re.fullmatch(r"(no|yes)( \d+ %)?(, \d+ leaves)?", text) for text in drawn)
+            assert any(text.endswith("%") for text in drawn) == (statement == "shares")
+            check_no_text_covers_another(ax)
 
 
 def test_folded_leaves_are_told():

@@ -15,7 +15,8 @@ EXPECTED_FAILURES: dict[str, str] = {}
 
 
 @parametrize_with_checks(
-    [AnonymousTreeClassifier(privacy=2)], expected_failed_checks=lambda estimator: EXPECTED_FAILURES
+    [AnonymousTreeClassifier(privacy=2), AnonymousTreeClassifier(privacy=2, statement="majority")],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 @pytest.mark.filterwarnings("default")  # some checks warn on purpose
 def test_battery(estimator, check):
@@ -38,6 +39,23 @@ def test_cross_validation_grid_search_and_pipelines_work(clinic):
     search = GridSearchCV(tree, {"privacy": [20, KAnonymity(200) & Confidence(0.99)]}, cv=2).fit(X, y)
     assert search.best_estimator_.release_.verdict.holds
     assert set(make_pipeline(tree).fit(X, y).predict(X)) <= {"no", "yes"}
+
+
+def test_what_a_release_states_is_a_parameter(clinic):
+    X, y = clinic[["age", "sex", "education"]], clinic["diabetes"]
+    counts = AnonymousTreeClassifier(privacy=50).fit(X, y)
+    for statement in ("shares", "majority"):
+        less = AnonymousTreeClassifier(privacy=50, statement=statement).fit(X, y)
+        assert less.release_.to_json() == counts.release_.stating(statement).to_json()
+        assert less.release_.verdict == counts.release_.stating(statement).verdict
+        assert (less.predict(X) == counts.predict(X)).all()
+        assert less.score(X, y) == counts.score(X, y)
+        assert hasattr(less, "predict_proba") == (statement == "shares")
+    with pytest.raises(AttributeError, match="predict_proba") as refusal:
+        less.predict_proba(X)
+    assert "statement='majority'" in str(refusal.value.__cause__)
+    with pytest.raises(RequirementError, match="statement must be 'counts' or 'shares' or 'majority'"):
+        AnonymousTreeClassifier(statement="most").fit(X, y)
 
 
 def test_parameters_are_left_as_given(clinic):

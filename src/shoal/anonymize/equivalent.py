@@ -12,7 +12,7 @@ from shoal.errors import ReleaseError
 from shoal.release import Attribute, Branch, Node, TableRelease, TreeRelease
 from shoal.release.domain import Atoms
 from shoal.release.generalised import Generalised, atoms_of, covers, from_mask, usual_label
-from shoal.release.tree import renumber
+from shoal.release.node import renumber
 
 Mask = NDArray[np.bool_]
 Ids = NDArray[np.int64]

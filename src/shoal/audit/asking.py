@@ -63,7 +63,7 @@ def conclude(
     target
         The target, where it is private: then it is counted whose value an attacker knows.
     exact
-        Whether groups share no bin, so that this count is no upper bound.
+        Whether an attacker can tell each group's histogram from the release, so that this count is no upper bound.
     """
     exposed, confidence = (None, None)
     if target is not None:

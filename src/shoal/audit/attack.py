@@ -18,6 +18,7 @@ from shoal.data.frames import Backend, from_columns
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
 from shoal.release import TreeRelease
+from shoal.release.statement import states_less
 
 ROUNDS = 500
 CLOSE = 1e-9
@@ -123,7 +124,7 @@ def attack(release: Any, public_table: Any, *, public: Collection[str] | None = 
     Parameters
     ----------
     release
-        A release, or a fitted model that carries one.
+        A release, or a fitted model that carries one. It must state counts: attack before stating less.
     public_table
         One row a person, with the public columns the release asks for; private columns are not looked at.
     public
@@ -141,6 +142,10 @@ def attack(release: Any, public_table: Any, *, public: Collection[str] | None = 
     release = getattr(release, "release_", release)
     if not isinstance(release, TreeRelease):
         raise DataError("not-a-release", f"attack needs a release or a fitted model; got {type(release).__name__}.")
+    if release.statement != "counts":
+        raise states_less(
+            release, "Attack the release with counts that it was made from: whoever has less knows no more"
+        )
     table = release.read(public_table)
     known = public_names(release, public, public_table)
     tree_spans = TreeSpans(release, known)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.audit.asking import ask, conclude
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import Audit, Finding
+from shoal.audit.stated import compare_statement
 from shoal.data.table import Column
 from shoal.errors import DataError, RequirementError
 from shoal.privacy import Requirement, as_requirement, needs_values, parts_of
@@ -96,7 +97,7 @@ def audit(
         parts,
         findings,
         target=counted.target if _target_is_private(release, counted) else None,
-        exact=counted.disjoint,
+        exact=counted.disjoint and release.statement == "counts",
         public=release.public if public is None else tuple(sorted(counted.public)),
         sha256=release.sha256,
     )
@@ -168,7 +169,7 @@ def _public_tests_above(release: TreeRelease, counted: Recount, leaves: list[int
 
 
 def _compare_rows(release: TreeRelease, counted: Recount) -> list[Finding]:
-    """Rows that the release's domain denies, and counts that are not those of the rows."""
+    """Rows that the release's domain denies, and statements that are not those of the rows."""
     denied = [
         Finding(
             "outside-domain",
@@ -179,21 +180,4 @@ def _compare_rows(release: TreeRelease, counted: Recount) -> list[Finding]:
         )
         for name, n in counted.outside.items()
     ]
-    return denied + _compare_counts(release, counted)
-
-
-def _compare_counts(release: TreeRelease, counted: Recount) -> list[Finding]:
-    leaves = np.array(release.leaves)
-    wrong = leaves[(release.counts[leaves] != counted.bins[leaves]).any(axis=1)]
-    if not len(wrong):
-        return []
-    return [
-        Finding(
-            "counts-differ",
-            "breach",
-            f"The released counts of {len(wrong):,} leaf/leaves are not those of these rows: "
-            "other rows, or a changed file.",
-            int(counted.bins[wrong].sum()),
-            tuple(int(leaf) for leaf in wrong),
-        )
-    ]
+    return denied + compare_statement(release, counted.bins)

@@ -60,7 +60,7 @@ class Audit:
     Attributes
     ----------
     holds
-        Whether every requirement holds and the released counts are those of the rows.
+        Whether every requirement holds and what is released of the leaves is so of the rows.
     smallest_group
         People in the smallest group that the promise is about; None where every span is a single bin, so that
         nothing private can be told at all.
@@ -76,7 +76,7 @@ class Audit:
     highest_confidence
         That attacker's highest confidence in anybody's target.
     exact
-        Whether the two are exact: groups share no bin. Otherwise they are upper bounds.
+        Whether the two are exact: groups share no bin, and the release states counts. Otherwise they are upper bounds.
     findings
         Breaches first.
     """

@@ -32,6 +32,7 @@ _WORDS = {
     "another encoding=": "another encoding under [data] of shoal.toml",
     "A requirement such as Confidence(0.95) would.": "--confidence 0.95 would.",
     "AnonymousTreeClassifier: ": "",
+    "Try predict": "Leave out --proba",
     "max_depth": "--max-depth",
     "max_leaves": "--max-leaves",
     " (named in kinds)": " (named as numeric or categorical)",

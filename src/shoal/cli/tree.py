@@ -29,6 +29,14 @@ class Variant(StrEnum):
     c45 = "c45"
 
 
+class Statement(StrEnum):
+    """What a release says of its leaves."""
+
+    counts = "counts"
+    shares = "shares"
+    majority = "majority"
+
+
 @takes("k", "confidence", "public", "roles", "hierarchies", "reading")
 def tree(
     project: Project,
@@ -42,6 +50,13 @@ def tree(
         Variant | None,
         typer.Option(metavar="id3|c45", help="Grow as the papers do, instead of as we found best."),
     ] = None,
+    statement: Annotated[
+        Statement,
+        typer.Option(
+            metavar="counts|shares|majority",
+            help="What to say of the leaves: people of each class, shares of classes, or only the predicted class.",
+        ),
+    ] = Statement.counts,
     report: Report = None,
     as_json: Json = False,
 ) -> None:
@@ -59,7 +74,15 @@ def tree(
     table = read_data(project, source)
     roles = resolve_roles(project, table)
     with output.busy("Mining"):
-        release, verdict = mine(project, table, roles, max_leaves=max_leaves, max_depth=max_depth, variant=variant)
+        release, verdict = mine(
+            project,
+            table,
+            roles,
+            max_leaves=max_leaves,
+            max_depth=max_depth,
+            variant=variant,
+            statement=statement,
+        )
     if verdict.holds:
         if report is not None:
             output.write_audit_report(report, release, verdict)
@@ -86,6 +109,7 @@ def mine(
     max_leaves: int | None = None,
     max_depth: int | None = None,
     variant: Variant | None = None,
+    statement: Statement = Statement.counts,
 ) -> tuple[TreeRelease, Audit]:
     """The tree of a project's table, and an audit of it."""
     from shoal.audit import audit
@@ -106,5 +130,6 @@ def mine(
         max_depth=max_depth,
         max_leaves=max_leaves,
         variant=None if variant is None else variant.value,
+        statement=statement.value,
     ).fit(table, roles.target)
     return model.release_, audit(model.release_, table)

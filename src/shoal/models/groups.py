@@ -17,7 +17,7 @@ from shoal.data.table import Column, Table
 from shoal.errors import RequirementError
 from shoal.privacy import And, KAnonymity, Requirement, claims, needs_values, parts_of
 from shoal.release import Attribute, Node, TreeRelease
-from shoal.release.tree import renumber
+from shoal.release.node import renumber
 from shoal.trees.mine import mine_tree
 from shoal.trees.spans import root_refusal
 

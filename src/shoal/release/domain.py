@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,6 +45,17 @@ class Attribute:
                 column.name, role, "categorical", values=column.names, missing=column.missing, labels=column.labels
             )
         return cls(column.name, role, "numeric", bounds=column.bounds, integer=column.integer, missing=column.missing)
+
+    @property
+    def own_values(self) -> NDArray[Any]:
+        """The values of a categorical column in the type they had."""
+        convert: dict[str, Callable[[str], Any]] = {
+            "string": str,
+            "integer": int,
+            "number": float,
+            "boolean": lambda text: text == "True",
+        }
+        return np.array([convert[self.labels](value) for value in self.values])
 
     def to_json(self) -> dict[str, Any]:
         """The attribute as plain JSON; what is as usual is left out."""

@@ -40,8 +40,9 @@ def to_nested(release: TreeRelease) -> dict[str, Any]:
     """The tree as nested plain data, ready for JSON.
 
     A split has ``attribute`` and ``branches``; a branch has ``values``, ``above``, ``at_most``, ``intervals`` or
-    ``missing`` as in the release's file, perhaps a ``label``, and its ``node``. A leaf has ``counts``. Both have
-    ``predict``: on a split it is the answer for a value that no branch takes.
+    ``missing`` as in the release's file, perhaps a ``label``, and its ``node``. A leaf has ``counts`` or ``shares``, or
+    neither, as the release states them. Both have ``predict``: on a split it is the answer for a value that no branch
+    takes.
 
     >>> from shoal import AnonymousTreeClassifier, load_sample
     >>> people = load_sample().table.select(["age", "sex", "diabetes"])
@@ -54,11 +55,9 @@ def to_nested(release: TreeRelease) -> dict[str, Any]:
     # a branch leads to a higher number, so from the last to the first every child is ready before its parent
     for number in range(len(release.nodes) - 1, -1, -1):
         node = release.nodes[number]
-        if node.counts is not None:
-            made[number] = {"counts": dict(zip(release.classes, node.counts, strict=True))}
-        else:
-            branches = [{**branch.to_json(), "node": made[branch.node]} for branch in node.branches]
-            made[number] = {"attribute": node.attribute, "branches": branches}
+        made[number] = node.to_json(release.classes)
+        if not node.is_leaf:
+            made[number]["branches"] = [{**branch.to_json(), "node": made[branch.node]} for branch in node.branches]
         made[number]["predict"] = answers[number]
     return made[0]
 

@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 from shoal.errors import ReleaseError
 from shoal.release.domain import Attribute, Interval, plain
 from shoal.release.show import headline
+from shoal.release.statement import PARTS
 
 if TYPE_CHECKING:
     from shoal.release.node import Branch
@@ -31,8 +32,10 @@ _PLAIN_TEXT = re.compile(r'[^"\\\t\n\r]+')
 def to_pmml(release: TreeRelease) -> str:
     """The tree as PMML 4.4: save it in UTF-8 as ``tree.pmml``.
 
-    A reader answers as ``predict(..., unknown="ancestor")`` does, and gives the share of each class as an output
-    ``probability(...)``.
+    A reader answers as ``predict(..., unknown="ancestor")`` does, and gives the share of each class, by its weight if
+    there are weights, as an output ``probability(...)``. A release that states shares has none for a value that no
+    branch takes; PMML wants a number of records with every share, so these are of a thousand. One that states only
+    predicted classes has no such output.
 
     >>> from shoal import AnonymousTreeClassifier, load_sample
     >>> people = load_sample().table.select(["age", "sex", "diabetes"])
@@ -67,6 +70,14 @@ def to_pmml(release: TreeRelease) -> str:
     _add(schema, "MiningField", name=release.target, usageType="target")
     target = release.attribute(release.target)
     words = [_value(target, value) for value in release.classes]
+    if release.statement != "majority":
+        _output(model, words)
+    _nodes(model, release, words)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _output(model: ET.Element, words: list[str]) -> None:
     output = _add(model, "Output")
     for word in words:
         _add(
@@ -78,26 +89,32 @@ def to_pmml(release: TreeRelease) -> str:
             feature="probability",
             value=word,
         )
-    _nodes(model, release, words)
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
 def _nodes(model: ET.Element, release: TreeRelease, words: list[str]) -> None:
-    """Every node below its parent, with the counts released for it and the shares it answers with."""
+    """Every node below its parent, with what is released of it and the shares it answers with."""
+    records = _records(release)
     made = {0: _add(model, "Node")}
     _add(made[0], "True")
     for number, node in enumerate(release.nodes):
         element = made[number]  # a branch leads to a higher number, so the parent has made it
-        people = release.counts[number].tolist()
         element.set("id", str(number))
         element.set("score", words[release.answers[number]])
-        element.set("recordCount", str(sum(people)))
-        for word, count, share in zip(words, people, release.shares[number].tolist(), strict=True):
-            _add(element, "ScoreDistribution", value=word, recordCount=count, probability=share)
+        if release.statement == "counts":
+            element.set("recordCount", str(sum(records[number])))
+        if records[number]:
+            for word, count, share in zip(words, records[number], release.shares[number].tolist(), strict=True):
+                _add(element, "ScoreDistribution", value=word, recordCount=count, probability=share)
         for branch in node.branches:
             made[branch.node] = _add(element, "Node")
             _predicate(made[branch.node], release.attribute(node.attribute or ""), branch)
+
+
+def _records(release: TreeRelease) -> list[list[int]]:
+    """For each node its people by class, or how many of a thousand; nothing where nothing is stated."""
+    if release.statement == "counts":
+        return [list(map(int, counts)) for counts in release.counts]
+    return [[round(share * PARTS) for share in node.shares or ()] for node in release.nodes]
 
 
 def _field(dictionary: ET.Element, attribute: Attribute) -> None:

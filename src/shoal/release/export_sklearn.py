@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from shoal.data.frames import to_table
 from shoal.data.table import Table
@@ -16,6 +17,12 @@ from shoal.errors import DataError
 
 if TYPE_CHECKING:
     from shoal.release.tree import TreeRelease, Unknown
+
+
+def _states_shares(model: ReleasedTreeClassifier) -> bool:
+    """Whether there are probabilities; scikit-learn shows the error as the cause of its own."""
+    model.release.shares  # noqa: B018  # refuses where there are none
+    return True
 
 
 class ReleasedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -77,11 +84,15 @@ class ReleasedTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most frequent class where a row ends."""
+        """The most frequent class where a row ends, by the weights."""
         return self.release.predict(self._named(X), unknown=self.unknown)
 
+    @available_if(_states_shares)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class where a row ends, classes in the order of `classes_`."""
+        """The share of each class where a row ends, by its weight, classes in the order of `classes_`.
+
+        There is none where the release states only predicted classes.
+        """
         shares = self.release.predict_proba(self._named(X), unknown=self.unknown)
         return shares[:, np.argsort(self.release.labels)]
 

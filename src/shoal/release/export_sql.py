@@ -7,6 +7,7 @@ the answer of the node that asks for it. That is ``predict(..., unknown="ancesto
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, overload
@@ -37,7 +38,8 @@ def to_sql(release: TreeRelease, dialect: Dialect, proba: Literal[True]) -> dict
 def to_sql(release: TreeRelease, dialect: Dialect = "ansi", proba: bool = False) -> str | dict[str, str]:
     """The prediction as a CASE expression, or with `proba` one expression for the share of each class.
 
-    Splits that do not change the answer are left out.
+    Splits that do not change the answer are left out. Shares are by the weights of the classes, if there are any. A
+    release that states shares has none for a value that no branch takes: that is NULL.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def to_sql(release: TreeRelease, dialect: Dialect = "ansi", proba: bool = False)
     if proba:
         shares = release.shares
         return {
-            value: _case(release, dialect, [repr(share) for share in shares[:, position].tolist()])
+            value: _case(release, dialect, [_number(share) for share in shares[:, position].tolist()])
             for position, value in enumerate(release.classes)
         }
     words = [_literal(target, value, dialect) for value in release.classes]
@@ -148,6 +150,10 @@ def _interval(name: str, interval: Interval) -> str:
 def _name(name: str, dialect: Dialect) -> str:
     quote = _QUOTE[dialect]
     return quote + _checked(name, name).replace(quote, 2 * quote) + quote
+
+
+def _number(share: float) -> str:
+    return "NULL" if math.isnan(share) else repr(share)
 
 
 def _literal(attribute: Attribute, value: str, dialect: Dialect) -> str:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shoal.release.domain import MISSING, Interval, plain
@@ -57,16 +58,47 @@ class Branch:
 
 @dataclass(frozen=True)
 class Node:
-    """A split (an attribute and its branches) or a leaf (how many people of each class)."""
+    """A split (an attribute and its branches) or a leaf.
+
+    A leaf has `counts`, how many people of each class. Where a release states less, a leaf has `shares` of the classes
+    or nothing, and every node has its `answer`, the class it predicts by its place.
+    """
 
     attribute: str | None = None
     branches: tuple[Branch, ...] = field(default=())
     counts: tuple[int, ...] | None = None
+    shares: tuple[float, ...] | None = None
+    answer: int | None = None
 
     @property
     def is_leaf(self) -> bool:
         """Whether this is a leaf."""
-        return self.counts is not None
+        return self.attribute is None
+
+    def to_json(self, classes: Sequence[str]) -> dict[str, Any]:
+        """The node as plain JSON."""
+        if self.counts is not None:
+            return {"counts": dict(zip(classes, self.counts, strict=True))}
+        entry: dict[str, Any] = {}
+        if self.attribute is not None:
+            entry |= {"attribute": self.attribute, "branches": [branch.to_json() for branch in self.branches]}
+        if self.shares is not None:
+            entry["shares"] = dict(zip(classes, map(plain, self.shares), strict=True))
+        if self.answer is not None:
+            entry["predict"] = classes[self.answer]
+        return entry
+
+
+def renumber(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Number the nodes level by level from the root, so that every branch leads to a higher number."""
+    order = [0]
+    for number in order:
+        order.extend(branch.node for branch in nodes[number].branches)
+    new = {old: position for position, old in enumerate(order)}
+    return tuple(
+        replace(nodes[old], branches=tuple(replace(branch, node=new[branch.node]) for branch in nodes[old].branches))
+        for old in order
+    )
 
 
 def _ends(interval: Interval) -> dict[str, Any]:

@@ -16,21 +16,11 @@ from shoal.errors import ReleaseError, RequirementError
 from shoal.privacy import claims as claims_of
 from shoal.privacy import requirement_from_claims
 from shoal.privacy.conjunction import MOST_PARTS
+from shoal.release import checks
 from shoal.release.domain import Attribute, Interval
 from shoal.release.generalised import Generalised, atoms_of, covers
-from shoal.release.parse import (
-    MAX_ATTRIBUTES,
-    MAX_VALUES,
-    _attribute,
-    _count,
-    _flag,
-    _interval,
-    _keys,
-    _list,
-    _refuse,
-    _text,
-    _verdict,
-)
+from shoal.release.parse import _attribute, _verdict
+from shoal.release.parse_node import parse_interval
 from shoal.release.table import TableRelease
 from shoal.release.table_file import Cells, check_name, read_cells
 
@@ -39,24 +29,24 @@ _KEYS = {"format", "kind", "target", "attributes", "claims", "columns", "general
 
 def parse_table(body: dict[str, Any], folder: Path) -> TableRelease:
     """Build the release that a JSON body and its file of rows describe, or say what is wrong and where."""
-    _keys(body, "release", _KEYS, {"sensitive", "audit"})
+    checks.keys(body, "release", _KEYS, {"sensitive", "audit"})
     attributes = tuple(
         _attribute(entry, f"attributes[{i}]")
-        for i, entry in enumerate(_list(body["attributes"], "attributes", MAX_ATTRIBUTES))
+        for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
     )
     by_name = {attribute.name: attribute for attribute in attributes}
     if len(by_name) < len(attributes):
-        _refuse("attributes", "name every attribute once")
-    target = None if body["target"] is None else by_name.get(_text(body["target"], "target"))
+        checks.refuse("attributes", "name every attribute once")
+    target = None if body["target"] is None else by_name.get(checks.text(body["target"], "target"))
     if body["target"] is not None and (target is None or target.type != "categorical" or target.missing):
-        _refuse("target", "must be null or name a categorical attribute without missing values")
+        checks.refuse("target", "must be null or name a categorical attribute without missing values")
     try:
-        claims = tuple(claims_of(requirement_from_claims(_list(body["claims"], "claims", MOST_PARTS))))
+        claims = tuple(claims_of(requirement_from_claims(checks.items(body["claims"], "claims", MOST_PARTS))))
     except RequirementError as error:
-        _refuse("claims", f"cannot be read: {error}")
-    columns = [_text(name, "columns") for name in _list(body["columns"], "columns", MAX_ATTRIBUTES)]
+        checks.refuse("claims", f"cannot be read: {error}")
+    columns = [checks.text(name, "columns") for name in checks.items(body["columns"], "columns", checks.MAX_ATTRIBUTES)]
     if sorted(columns) != sorted(by_name):
-        _refuse("columns", "must name every attribute, and nothing else, once each")
+        checks.refuse("columns", "must name every attribute, and nothing else, once each")
     generalised = _generalised(body["generalised"], by_name)
     cells = _read(body["files"], folder, columns)
     rows = Table(
@@ -79,69 +69,71 @@ def parse_table(body: dict[str, Any], folder: Path) -> TableRelease:
 def _sensitive(body: dict[str, Any], by_name: dict[str, Attribute], target: Attribute | None) -> tuple[str, ...]:
     if "sensitive" not in body:
         return ()
-    names = tuple(_text(name, "sensitive") for name in _list(body["sensitive"], "sensitive", MAX_ATTRIBUTES))
+    names = checks.texts(body["sensitive"], "sensitive", checks.MAX_ATTRIBUTES)
     private = {each.name for each in by_name.values() if each.role == "private" and each is not target}
     if len(set(names)) < len(names) or not set(names) <= private:
-        _refuse("sensitive", "must name private attributes other than the target, each once")
+        checks.refuse("sensitive", "must name private attributes other than the target, each once")
     return names
 
 
 def _generalised(entry: Any, by_name: dict[str, Attribute]) -> dict[str, tuple[Generalised, ...]]:
     public = {name for name, attribute in by_name.items() if attribute.role == "public"}
-    _keys(entry, "generalised", public, ())
+    checks.keys(entry, "generalised", public, ())
     return {name: _values(values, f"generalised[{name!r}]", by_name[name]) for name, values in entry.items()}
 
 
 def _values(entry: Any, at: str, attribute: Attribute) -> tuple[Generalised, ...]:
-    found = tuple(_value(value, f"{at}[{i}]", attribute) for i, value in enumerate(_list(entry, at, MAX_VALUES)))
+    found = tuple(
+        _value(value, f"{at}[{i}]", attribute) for i, value in enumerate(checks.items(entry, at, checks.MAX_VALUES))
+    )
     if len({value.label for value in found}) < len(found):
-        _refuse(at, "must state every label once")
+        checks.refuse(at, "must state every label once")
     atoms = atoms_of(attribute, found)
     masks = covers(atoms, found) & atoms.possible
     if not masks.any(axis=1).all():
-        _refuse(at, "has a label that no value of the domain can have")
+        checks.refuse(at, "has a label that no value of the domain can have")
     # groups are rows with the same labels, so one meaning must have one label
     if len(np.unique(masks, axis=0)) < len(found):
-        _refuse(at, "has two labels that mean the same")
+        checks.refuse(at, "has two labels that mean the same")
     return found
 
 
 def _value(entry: Any, at: str, attribute: Attribute) -> Generalised:
     ways = {"values"} if attribute.type == "categorical" else {"above", "at_most", "intervals"}
-    _keys(entry, at, {"label"}, ways | {"missing"})
-    label, missing = _text(entry["label"], f"{at}.label"), _flag(entry, "missing", at)
+    checks.keys(entry, at, {"label"}, ways | {"missing"})
+    label, missing = checks.text(entry["label"], f"{at}.label"), checks.flag(entry, "missing", at)
     if missing and not attribute.missing:
-        _refuse(at, "takes missing values, which the attribute's domain does not have")
+        checks.refuse(at, "takes missing values, which the attribute's domain does not have")
     values: tuple[str, ...] = ()
     intervals: tuple[Interval, ...] = ()
     if "values" in entry:
-        values = tuple(_text(value, f"{at}.values") for value in _list(entry["values"], f"{at}.values", MAX_VALUES))
+        values = checks.texts(entry["values"], f"{at}.values", checks.MAX_VALUES)
         if len(set(values)) < len(values) or not set(values) <= set(attribute.values):
-            _refuse(f"{at}.values", "must be values of the attribute, each once")
+            checks.refuse(f"{at}.values", "must be values of the attribute, each once")
     elif "intervals" in entry:
         if "above" in entry or "at_most" in entry:
-            _refuse(at, "must have either intervals, or above and at_most")
-        parts = _list(entry["intervals"], f"{at}.intervals", MAX_VALUES)
-        intervals = tuple(_interval(part, f"{at}.intervals[{j}]") for j, part in enumerate(parts))
+            checks.refuse(at, "must have either intervals, or above and at_most")
+        parts = checks.items(entry["intervals"], f"{at}.intervals", checks.MAX_VALUES)
+        intervals = tuple(parse_interval(part, f"{at}.intervals[{j}]") for j, part in enumerate(parts))
     elif "above" in entry or "at_most" in entry:
-        intervals = (_interval({key: entry[key] for key in ("above", "at_most") if key in entry}, at),)
+        intervals = (parse_interval({key: entry[key] for key in ("above", "at_most") if key in entry}, at),)
     value = Generalised(label, values, intervals, missing)
     only_missing = missing and not values and not intervals
     # what a reader takes an asterisk and an empty cell for must be what they mean
     if (label == "*") != value.is_all or (label == "") != only_missing:
-        _refuse(at, "must be '*' exactly where it means everything, and '' exactly where it means missing")
+        checks.refuse(at, "must be '*' exactly where it means everything, and '' exactly where it means missing")
     return value
 
 
 def _read(entry: Any, folder: Path, columns: list[str]) -> dict[str, Cells]:
-    files = _list(entry, "files", 1)
-    _keys(files[0], "files[0]", {"name", "sha256", "rows"}, ())
-    name, sha256 = (_text(files[0][key], f"files[0].{key}") for key in ("name", "sha256"))
+    files = checks.items(entry, "files", 1)
+    checks.keys(files[0], "files[0]", {"name", "sha256", "rows"}, ())
+    name, sha256 = (checks.text(files[0][key], f"files[0].{key}") for key in ("name", "sha256"))
     if not re.fullmatch("[0-9a-f]{64}", sha256):
-        _refuse("files[0].sha256", "must be 64 hexadecimal digits")
-    n_rows = _count(files[0]["rows"], "files[0].rows")
+        checks.refuse("files[0].sha256", "must be 64 hexadecimal digits")
+    n_rows = checks.count(files[0]["rows"], "files[0].rows")
     if not n_rows:
-        _refuse("files[0].rows", "must be at least 1")
+        checks.refuse("files[0].rows", "must be at least 1")
     return read_cells(folder / check_name(name), columns, sha256, n_rows)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,15 +13,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.frames import Backend, from_columns, to_table
+from shoal.data.frames import to_table
 from shoal.data.table import Table
 from shoal.errors import DataError
 from shoal.privacy import Requirement, requirement_from_claims
-from shoal.release import export
-from shoal.release.domain import Attribute
+from shoal.release import export, show
+from shoal.release.answers import believed, likeliest, people_by_class, shares_of, stated_shares, weighted
+from shoal.release.domain import Attribute, plain
 from shoal.release.files import FORMAT, write_json
 from shoal.release.node import Branch, Node
 from shoal.release.routing import Routing
+from shoal.release.statement import WORDS, Statement, statement_of, states_less, stating
 from shoal.release.verdict import Verdict, canonical, check_writable, fingerprint, verdict_of
 
 Unknown = Literal["error", "ancestor"]
@@ -31,7 +33,8 @@ Unknown = Literal["error", "ancestor"]
 class TreeRelease:
     """A decision tree, how many people are in each of its bins, its declared domain and what is claimed of it.
 
-    It needs no miner: it loads from its file, prints, predicts and can be audited by anyone who has the rows.
+    It needs no miner: it loads from its file, prints, predicts and can be audited by anyone who has the rows. It can
+    also say less of its bins, see `stating`.
 
     Parameters
     ----------
@@ -47,6 +50,9 @@ class TreeRelease:
         Private attributes besides the target that the claims cover too.
     unused
         Names and roles of further columns that the miner could have used: they are known or not, and never asked for.
+    weights
+        For each class what its people count for in predictions, as `class_weight` of scikit-learn; None: all the same.
+        Counts and shares are stated without them.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
 
@@ -66,6 +72,7 @@ class TreeRelease:
     nodes: tuple[Node, ...]
     sensitive: tuple[str, ...] = ()
     unused: Mapping[str, Literal["public", "private"]] = field(default_factory=dict)
+    weights: tuple[float, ...] | None = None
     verdict: Verdict | None = field(default=None)
 
     kind = "tree"
@@ -117,16 +124,16 @@ class TreeRelease:
         return parents
 
     @cached_property
+    def statement(self) -> Statement:
+        """What the leaves say: ``"counts"``, ``"shares"``, or only the class they predict (``"majority"``)."""
+        return statement_of(self.nodes)
+
+    @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How many people of each class are in each node: leaves as released, inner nodes as their sums."""
-        counts = np.zeros((len(self.nodes), len(self.classes)), dtype=np.int64)
-        for number in range(len(self.nodes) - 1, -1, -1):
-            node = self.nodes[number]
-            if node.counts is not None:
-                counts[number] = node.counts
-            for branch in node.branches:
-                counts[number] += counts[branch.node]
-        return counts
+        if self.statement != "counts":
+            raise states_less(self, "Take the release that states counts")
+        return people_by_class(self.nodes, len(self.classes))
 
     @property
     def n_people(self) -> int:
@@ -157,26 +164,26 @@ class TreeRelease:
         return Routing(self)
 
     @cached_property
-    def _believed(self) -> NDArray[np.int64]:
+    def believed(self) -> NDArray[np.int64]:
         """The counts a prediction rests on: a node nobody is in takes those of its nearest ancestor."""
-        believed = self.counts.copy()
-        for number, node in enumerate(self.nodes):
-            for branch in node.branches:
-                if not believed[branch.node].any():
-                    believed[branch.node] = believed[number]
-        return believed
+        return believed(self.nodes, self.counts)
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
-        """The share of each class that each node answers with."""
-        shares: NDArray[np.float64] = self._believed / self._believed.sum(axis=1, keepdims=True)
-        return shares
+        """The share of each class that each node answers with, by the weights; NaN for a node that states none."""
+        if self.statement == "counts":
+            return weighted(self.believed, self.weights)
+        if self.statement == "majority":
+            raise DataError("no-probabilities", "This release states only predicted classes. Try predict.")
+        stated = stated_shares(self.nodes, len(self.classes))
+        return stated if self.weights is None else weighted(stated, self.weights)
 
     @cached_property
     def answers(self) -> NDArray[np.int64]:
         """The class that each node answers with, by its place in `classes`."""
-        answers: NDArray[np.int64] = self._believed.argmax(axis=1)
-        return answers
+        if self.statement == "counts":
+            return likeliest(self.believed, self.weights)
+        return np.array([node.answer for node in self.nodes], dtype=np.int64)
 
     def apply(self, X: Any, *, unknown: Unknown = "error") -> NDArray[np.int64]:
         """The number of the node each row ends in.
@@ -190,24 +197,18 @@ class TreeRelease:
 
     def predict_proba(self, X: Any, *, unknown: Unknown = "error") -> NDArray[np.float64]:
         """The share of each class where a row ends, classes in the order of `classes`."""
-        answer: NDArray[np.float64] = self.shares[self.apply(X, unknown=unknown)]
-        return answer
+        shares = self.shares  # first, for there may be none
+        return shares_of(shares, self.apply(X, unknown=unknown))
 
     def predict(self, X: Any, *, unknown: Unknown = "error") -> NDArray[Any]:
-        """The most frequent class where a row ends, in the type the target had."""
+        """The most frequent class where a row ends, by the weights, in the type the target had."""
         answer: NDArray[Any] = self.labels[self.answers[self.apply(X, unknown=unknown)]]
         return answer
 
     @cached_property
     def labels(self) -> NDArray[Any]:
         """The target's values in their own type."""
-        convert: dict[str, Callable[[str], Any]] = {
-            "string": str,
-            "integer": int,
-            "number": float,
-            "boolean": lambda text: text == "True",
-        }
-        return np.array([convert[self.attribute(self.target).labels](value) for value in self.classes])
+        return self.attribute(self.target).own_values
 
     def read(self, X: Any, target: str | None = None) -> Table:
         """The columns of a data frame or array that the release knows, read as it knows them.
@@ -226,28 +227,15 @@ class TreeRelease:
 
     # ---------------------------------------------------------------- how it is shown
 
-    def lines(self) -> Iterator[tuple[int, int, str]]:
-        """The tree in reading order: node, depth, the test that leads to it."""
-        stack = [(0, 0, "")]
-        while stack:
-            number, depth, test = stack.pop()
-            yield number, depth, test
-            node = self.nodes[number]
-            for branch in reversed(node.branches):
-                stack.append((branch.node, depth + 1, f"{node.attribute} {branch.condition()}"))
-
     def __str__(self) -> str:
-        from shoal.release.show import tree_text
-
-        return tree_text(self)
+        return show.tree_text(self)
 
     def __repr__(self) -> str:
-        return f"<TreeRelease of {self.target!r}: {len(self.leaves)} leaves, {self.n_people} people>"
+        said = f"{self.n_people} people" if self.statement == "counts" else WORDS[self.statement]
+        return f"<TreeRelease of {self.target!r}: {len(self.leaves)} leaves, {said}>"
 
     def _repr_html_(self) -> str:
-        from shoal.release.show import tree_html
-
-        return tree_html(self)
+        return show.tree_html(self)
 
     to_text = export.to_text
     to_dot = export.to_dot
@@ -256,26 +244,14 @@ class TreeRelease:
     to_pmml = export.to_pmml
     to_sklearn = export.to_sklearn
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
-        """One row a leaf: its number, its path in words, its people and the count of each class.
-
-        `backend` names the data frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
-        """
-        leaves = list(self.leaves)
-        columns: dict[str, Any] = {
-            "leaf": leaves,
-            "path": [self.describe_node(leaf) for leaf in leaves],
-            "people": self.counts[leaves].sum(axis=1).tolist(),
-        }
-        for position, value in enumerate(self.classes):
-            columns[f"{self.target}={value}"] = self.counts[leaves, position].tolist()
-        return from_columns(columns, backend)
+    lines = show.lines
+    to_frame = show.to_frame
 
     # ---------------------------------------------------------------- how it leaves
 
     def to_json(self) -> dict[str, Any]:
         """The release as plain JSON, without the audit's verdict."""
-        return {**self._frame_json(), "nodes": [self._node_json(node) for node in self.nodes]}
+        return {**self._frame_json(), "nodes": [node.to_json(self.classes) for node in self.nodes]}
 
     def _frame_json(self) -> dict[str, Any]:
         """All that the release says besides its nodes."""
@@ -287,12 +263,12 @@ class TreeRelease:
             "claims": [copy.deepcopy(dict(claim)) for claim in self.claims],
             **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
             **({"unused": dict(self.unused)} if self.unused else {}),
+            **(
+                {}
+                if self.weights is None
+                else {"weights": dict(zip(self.classes, map(plain, self.weights), strict=True))}
+            ),
         }
-
-    def _node_json(self, node: Node) -> dict[str, Any]:
-        if node.counts is not None:
-            return {"counts": dict(zip(self.classes, node.counts, strict=True))}
-        return {"attribute": node.attribute, "branches": [branch.to_json() for branch in node.branches]}
 
     @property
     def sha256(self) -> str:
@@ -302,7 +278,9 @@ class TreeRelease:
     @cached_property
     def _nodes_text(self) -> str:
         """The nodes as canonical JSON. They are many, and cannot change."""
-        return canonical([self._node_json(node) for node in self.nodes])
+        return canonical([node.to_json(self.classes) for node in self.nodes])
+
+    stating = stating
 
     def with_audit(self, audit: Any) -> TreeRelease:
         """The same release carrying the verdict of an audit that looked at exactly this content, claims and roles."""
@@ -317,16 +295,4 @@ class TreeRelease:
         body = self.to_json()
         check_writable(self.verdict, fingerprint(body))
         assert self.verdict is not None
-        write_json({**body, "audit": self.verdict.to_json()}, path)
-
-
-def renumber(nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Number the nodes level by level from the root, so that every branch leads to a higher number."""
-    order = [0]
-    for number in order:
-        order.extend(branch.node for branch in nodes[number].branches)
-    new = {old: position for position, old in enumerate(order)}
-    return tuple(
-        replace(nodes[old], branches=tuple(replace(branch, node=new[branch.node]) for branch in nodes[old].branches))
-        for old in order
-    )
+        write_json({**body, "audit": self.verdict.to_json(sizes=self.statement == "counts")}, path)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shoal.errors import ReleaseError
@@ -16,7 +16,8 @@ from shoal.errors import ReleaseError
 class Verdict:
     """What an audit said, and the fingerprint of what it said it of.
 
-    `stated` marks a verdict that only a file states: it is shown, but a release is not written on a file's word.
+    `smallest_group` is None where every span is a single bin, and where a file does not state it. `stated` marks a
+    verdict that only a file states: it is shown, but a release is not written on a file's word.
     """
 
     holds: bool
@@ -24,9 +25,10 @@ class Verdict:
     sha256: str
     stated: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """The verdict as a release file carries it."""
-        return {"holds": self.holds, "smallest_group": self.smallest_group, "sha256": self.sha256}
+    def to_json(self, *, sizes: bool = True) -> dict[str, Any]:
+        """The verdict as a release file carries it; without `sizes`, where the release states no numbers of people."""
+        told = {"smallest_group": self.smallest_group} if sizes else {}
+        return {"holds": self.holds, **told, "sha256": self.sha256}
 
 
 def canonical(value: Any) -> str:
@@ -54,6 +56,16 @@ def verdict_of(audit: Any, *, sha256: str, claims: Iterable[Mapping[str, Any]], 
             "Audit this release as it is, then attach.",
         )
     return Verdict(audit.holds, audit.smallest_group, sha256)
+
+
+def carried(verdict: Verdict | None, before: str, after: str) -> Verdict | None:
+    """The verdict on what says less than what was audited; none if it was given on something else.
+
+    The groups are the same, and what is said now follows from what was compared with the rows.
+    """
+    if verdict is None or verdict.sha256 != before:
+        return None
+    return replace(verdict, sha256=after)
 
 
 def check_writable(verdict: Verdict | None, sha256: str) -> None:

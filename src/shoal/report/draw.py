@@ -22,20 +22,20 @@ def class_colour(position: int) -> str:
     return CLASS_COLOURS[position] if position < len(CLASS_COLOURS) else OTHER_COLOUR
 
 
-def class_bar(counts: Sequence[int], width: int = 90, height: int = 11) -> str:
-    """The classes of a node as one thin bar."""
-    people = sum(counts)
+def class_bar(stated: Sequence[float], width: int = 90, height: int = 11) -> str:
+    """The classes of a node, their people or shares, as one thin bar."""
+    whole = sum(stated)
     parts = [
         f'<svg class="bar" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'aria-hidden="true"><rect width="{width}" height="{height}" fill="#e9edf1"/>'
     ]
-    done = 0
-    for position, count in enumerate(counts):
-        if count:
-            x, w = width * done / people, width * count / people
+    done = 0.0
+    for position, part in enumerate(stated):
+        if part:
+            x, w = width * done / whole, width * part / whole
             colour = class_colour(position)
             parts.append(f'<rect x="{x:.2f}" width="{w:.2f}" height="{height}" fill="{colour}"/>')
-            done += count
+            done += part
     parts.append("</svg>")
     return "".join(parts)
 

@@ -12,6 +12,7 @@ from shoal.audit import Audit, Finding
 from shoal.errors import ReleaseError
 from shoal.release import TreeRelease
 from shoal.release.files import write_atomically
+from shoal.release.statement import WORDS
 from shoal.report import words
 from shoal.report.draw import histogram_svg
 from shoal.report.layout import guilty_nodes, histogram
@@ -103,10 +104,14 @@ def _verdict(release: TreeRelease, audit: Audit) -> str:
         ("People recounted", f"{audit.n_people:,}"),
         ("Known for certain", escape(head)),
     ]
+    if release.statement == "counts":
+        said = f"learned from {words.number(release.n_people, 'person', 'people')}"
+    else:
+        said = f"stating {WORDS[release.statement]}"
     boxes = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in facts)
     return (
         f'<p class="soft">A decision tree for {escape(release.target)!s}, {len(release.leaves):,} leaves, '
-        f"learned from {words.number(release.n_people, 'person', 'people')}.</p>"
+        f"{said}.</p>"
         f'<section class="verdict {kind}"><b>{word}</b><p>{escape(words.verdict_line(audit))}</p></section>'
         f'<dl class="facts">{boxes}</dl>'
     )

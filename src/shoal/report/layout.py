@@ -111,8 +111,10 @@ class TreeNode:
     ----------
     number, depth, test
         Which node, how deep, and the test that leads to it ("" for the root).
-    counts, people
-        People by class, and all of them.
+    stated
+        People by class, or their shares; empty where the release states neither.
+    people
+        How many; None where the release does not say.
     guilty
         Whether a breach names it.
     unfolded
@@ -126,8 +128,8 @@ class TreeNode:
     number: int
     depth: int
     test: str
-    counts: tuple[int, ...]
-    people: int
+    stated: tuple[float, ...]
+    people: int | None
     is_leaf: bool
     guilty: bool
     unfolded: bool
@@ -169,13 +171,14 @@ def outline(
         number, test = stack.pop()
         node = release.nodes[number]
         branches = [branch for branch in node.branches if shown(branch.node) or branch.node in on_the_way]
-        counts = tuple(int(count) for count in release.counts[number])
+        counted = release.statement == "counts"
+        stated = tuple(release.counts[number].tolist()) if counted else node.shares or ()
         yield TreeNode(
             number=number,
             depth=int(depth[number]),
             test=test,
-            counts=counts,
-            people=sum(counts),
+            stated=stated,
+            people=int(release.counts[number].sum()) if counted else None,
             is_leaf=node.is_leaf,
             guilty=number in guilty,
             unfolded=small or bool(depth[number] < 2) or any(b.node in on_the_way for b in branches),

@@ -20,8 +20,8 @@ LINE = 0.25
 MARGIN = 0.25
 GAP = 0.09
 TEST = 1.9
-BAR, ANSWER = 1.1, 1.8
-HEADS = ("people", "most frequent")
+BAR, SWATCH, ANSWER = 1.1, 0.13, 1.8
+PEOPLE = "people"
 LEAST_WIDTH = 6.0
 HEAD = 4  # lines above the tree: what it is, classes, heads of the columns
 SOFT, LEADER, EMPTY = "#56616e", "#9aa3ad", "#e9edf1"
@@ -30,8 +30,8 @@ SOFT, LEADER, EMPTY = "#56616e", "#9aa3ad", "#e9edf1"
 def plot_tree(release: TreeRelease, ax: Axes | None = None, *, max_leaves: int | None = None) -> Axes:
     """Draw a released tree with matplotlib: the root at the left, and a line for each leaf.
 
-    At the right stand, for each leaf, the share of each class as a bar, its people and the class it answers with. Tests
-    too long for their line are cut; `TreeRelease.to_text` has them whole.
+    At the right stand, for each leaf, the share of each class as a bar, its people and the class it answers with, as
+    far as the release states them. Tests too long for their line are cut; `TreeRelease.to_text` has them whole.
 
     Parameters
     ----------
@@ -40,8 +40,9 @@ def plot_tree(release: TreeRelease, ax: Axes | None = None, *, max_leaves: int |
     ax
         Where to draw; letters and lines shrink or grow to its size. None: a new figure as large as the tree needs.
     max_leaves
-        Draw at most so many ends; splits that most people go through stay, and what is below the others is folded.
-        None: 200. Below 24 levels everything is folded.
+        Draw at most so many ends; splits that most people go through stay (or, where the release does not say how many,
+        those with most leaves below), and what is below the others is folded. None: 200. Below 24 levels everything is
+        folded.
 
     Returns
     -------
@@ -69,8 +70,13 @@ def plot_tree(release: TreeRelease, ax: Axes | None = None, *, max_leaves: int |
     legend = _legend(release, measure)
     answers = {place.number: _answer(release, place, measure) for place in layout.places if place.children is None}
     columns = layout.width + 2 * GAP
-    people = columns + BAR + 2 * GAP + max(measure(HEADS[0]), measure(f"{release.n_people:,}"))
-    tree_width = people + 2 * GAP + max(map(measure, [*answers.values(), HEADS[1]]))
+    people = _people(release)
+    head = "most frequent" if release.weights is None else "predicts"
+    at_people = columns + (SWATCH if release.statement == "majority" else BAR)
+    if people:
+        at_people += 2 * GAP + max(measure(PEOPLE), measure(f"{people[0]:,}"))
+    at_answer = at_people + 2 * GAP
+    tree_width = at_answer + max(map(measure, [*answers.values(), head]))
     width = max(tree_width, measure(title) * 1.4, sum(room for _, _, room in legend), LEAST_WIDTH) + 2 * MARGIN
     height = (layout.n_ends + HEAD) * LINE + 2 * MARGIN
     if ax is None:
@@ -89,28 +95,34 @@ def plot_tree(release: TreeRelease, ax: Axes | None = None, *, max_leaves: int |
     pen.write(0, -3.6 * LINE, title, size=1.2, weight="bold")
     x = 0.0
     for colour, name, room in legend:
-        pen.box(x, -2.75 * LINE, 0.13, 0.13, colour)
+        pen.box(x, -2.75 * LINE, SWATCH, SWATCH, colour)
         pen.write(x + 0.2, -2.5 * LINE, name)
         x += room
-    pen.write(people, -0.8 * LINE, HEADS[0], align="right", colour=SOFT)
-    pen.write(people + 2 * GAP, -0.8 * LINE, HEADS[1], colour=SOFT)
-    _draw_branches(pen, release, layout)
+    if people:
+        pen.write(at_people, -0.8 * LINE, PEOPLE, align="right", colour=SOFT)
+    pen.write(at_answer, -0.8 * LINE, head, colour=SOFT)
+    _draw_branches(pen, people, layout)
     for place in layout.places:
         if place.children is None:
             _draw_bar(pen, release, place, columns)
             y = (place.y + 0.5) * LINE
-            pen.write(people, y, f"{release.counts[place.number].sum():,}", align="right")
-            pen.write(people + 2 * GAP, y, answers[place.number])
+            if people:
+                pen.write(at_people, y, f"{people[place.number]:,}", align="right")
+            pen.write(at_answer, y, answers[place.number])
     pen.done()
     return ax
 
 
-def _draw_branches(pen: _Pen, release: TreeRelease, layout: TreeLayout) -> None:
+def _people(release: TreeRelease) -> list[int]:
+    """How many people are in each node; nothing where the release does not say."""
+    return release.counts.sum(axis=1).tolist() if release.statement == "counts" else []
+
+
+def _draw_branches(pen: _Pen, people: list[int], layout: TreeLayout) -> None:
     """Lines, the thicker the more people go along, with their tests above them."""
-    people = release.counts.sum(axis=1).tolist()
     for place in layout.places:
         y = (place.y + 0.5) * LINE
-        pen.line((place.left, y), (place.x, y), 0.7 + 2.3 * people[place.number] / max(people[0], 1))
+        pen.line((place.left, y), (place.x, y), 0.7 + (2.3 * people[place.number] / max(people[0], 1) if people else 0))
         if place.test:
             pen.write(place.left + GAP, y - 0.035, place.test, stand="bottom")
         if place.children is not None:
@@ -121,24 +133,34 @@ def _draw_branches(pen: _Pen, release: TreeRelease, layout: TreeLayout) -> None:
 
 
 def _draw_bar(pen: _Pen, release: TreeRelease, place: Place, x: float) -> None:
-    """The classes of a leaf, or of the leaves folded there."""
-    counts = release.counts[place.number].tolist()
-    people, y, high = sum(counts), (place.y + 0.5) * LINE, 0.6 * LINE
+    """The classes of a leaf, or of the leaves folded there; a patch where only the predicted one is stated."""
+    y, high = (place.y + 0.5) * LINE, 0.6 * LINE
+    if release.statement == "majority":
+        pen.box(x, y - SWATCH / 2, SWATCH, SWATCH, class_colour(int(release.answers[place.number])))
+        return
+    stated = _stated(release, place)
     pen.box(x, y - high / 2, BAR, high, EMPTY)
-    done = 0
-    for position, count in enumerate(counts):
-        if count:
-            pen.box(x + BAR * done / people, y - high / 2, BAR * count / people, high, class_colour(position))
-            done += count
+    done = 0.0
+    for position, part in enumerate(stated):
+        if part:
+            pen.box(x + BAR * done / sum(stated), y - high / 2, BAR * part / sum(stated), high, class_colour(position))
+            done += part
+
+
+def _stated(release: TreeRelease, place: Place) -> list[float]:
+    """People by class or their shares; nothing where leaves are folded that state shares."""
+    if release.statement == "counts":
+        return list(map(float, release.counts[place.number]))
+    return list(release.nodes[place.number].shares or ())
 
 
 def _answer(release: TreeRelease, place: Place, measure: Measure) -> str:
     """The class an end answers with and its share there."""
-    answer = int(release.answers[place.number])
-    count, people = int(release.counts[place.number, answer]), int(release.counts[place.number].sum())
-    share = " (nobody)"
-    if people:  # 100 % only where it is everybody: rounding must not say what is not so
-        share = f" {100 if count == people else min(99, round(100 * count / people))} %"
+    answer, stated = int(release.answers[place.number]), _stated(release, place)
+    share = " (nobody)" if stated else ""
+    if sum(stated):  # 100 % only where it is everybody: rounding must not say what is not so
+        all_of_it = stated[answer] == sum(stated)
+        share = f" {100 if all_of_it else min(99, round(100 * stated[answer] / sum(stated)))} %"
     if place.folded:
         share += f", {place.folded:,} leaves"
     return fit(one_line(release.classes[answer]), measure, ANSWER - measure(share)) + share

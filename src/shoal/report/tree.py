@@ -7,16 +7,21 @@ from collections.abc import Collection
 from html import escape
 
 from shoal.release import TreeRelease
+from shoal.release.show import leaf_text, weights_text
 from shoal.report.draw import CLASS_COLOURS, class_bar, class_colour
 from shoal.report.layout import ALL_OPEN, TreeNode, outline
 
-MOST_CLASSES = 4  # more classes than these are summed up by the largest
 PRINTED_WHOLE = 200  # nodes of a tree that is unfolded on paper
+STATED = {
+    "counts": "How many people of each class are in each leaf, as released.",
+    "shares": "The share of each class in each leaf, as released.",
+    "majority": "The class that each leaf predicts, as released.",
+}
 
 
 def tree_section(release: TreeRelease, guilty: Collection[int]) -> str:
     """The whole section, legend and notes included."""
-    parts = [_intro(release), _legend(release.classes)]
+    parts = [_intro(release), _legend(release.classes) if release.statement != "majority" else ""]
     whole = " whole" if len(release.nodes) <= PRINTED_WHOLE else ""
     parts.append(f'<div class="tree{whole}">')
     open_nodes: list[list[int]] = []  # for every node that is open: children to come, nodes not shown
@@ -41,7 +46,9 @@ def tree_section(release: TreeRelease, guilty: Collection[int]) -> str:
 
 
 def _intro(release: TreeRelease) -> str:
-    text = "How many people of each class are in each leaf, as released."
+    text = STATED[release.statement]
+    if release.weights is not None:
+        text += f" For predictions: {weights_text(release)}."
     if len(release.nodes) > ALL_OPEN:
         text += " Click a line to unfold it."
     return f'<h2>The tree</h2><p class="soft">{text}</p>'
@@ -80,19 +87,13 @@ def _class(name: str, node: TreeNode) -> str:
 def _text(release: TreeRelease, node: TreeNode) -> str:
     words = escape(node.test) if node.test else "everybody"
     mark = ' <span class="tag bad">named in a breach</span>' if node.guilty else ""
-    if not node.people:
+    if node.people == 0:
         return f'{words}: <span class="soft">nobody</span>{_id(node)}{mark}'
+    bar = f"{class_bar(node.stated)} " if node.stated else ""
     if not node.is_leaf:
-        return f"{words} {class_bar(node.counts)} <span class='soft'>{node.people:,}</span>{_id(node)}{mark}"
-    return f"{words}: {class_bar(node.counts)} {escape(_counts(release, node))}{_id(node)}{mark}"
-
-
-def _counts(release: TreeRelease, node: TreeNode) -> str:
-    if len(node.counts) <= MOST_CLASSES:
-        pairs = zip(release.classes, node.counts, strict=True)
-        return ", ".join(f"{name} {count:,}" for name, count in pairs)
-    top = max(range(len(node.counts)), key=node.counts.__getitem__)
-    return f"{release.classes[top]} {node.counts[top]:,} of {node.people:,}"
+        people = "" if node.people is None else f"<span class='soft'>{node.people:,}</span>"
+        return f"{words} {bar}{people}{_id(node)}{mark}"
+    return f"{words}: {bar}{escape(leaf_text(release, node.number))}{_id(node)}{mark}"
 
 
 def _id(node: TreeNode) -> str:

@@ -132,7 +132,8 @@ def place_tree(
 def _open(release: TreeRelease, most: int) -> tuple[list[int], set[int], list[int]]:
     """The depth of each node, the splits that are shown, and the leaves below each node.
 
-    Of the splits that could be shown next, the one that most people go through comes first.
+    Of the splits that could be shown next, the one that most people go through comes first; where a release does not
+    say how many, the one with most leaves below.
     """
     depth, leaves = [0] * len(release.nodes), [0] * len(release.nodes)
     for number, parent in enumerate(release.parents.tolist()):
@@ -140,10 +141,10 @@ def _open(release: TreeRelease, most: int) -> tuple[list[int], set[int], list[in
     for number in range(len(release.nodes) - 1, -1, -1):
         node = release.nodes[number]
         leaves[number] = 1 if node.is_leaf else sum(leaves[branch.node] for branch in node.branches)
-    people = release.counts.sum(axis=1).tolist()
+    size = release.counts.sum(axis=1).tolist() if release.statement == "counts" else leaves
     opened: set[int] = set()
     n_ends = 1
-    queue = [(-people[0], 0)]
+    queue = [(-size[0], 0)]
     while queue:
         _, number = heapq.heappop(queue)
         branches = release.nodes[number].branches
@@ -152,7 +153,7 @@ def _open(release: TreeRelease, most: int) -> tuple[list[int], set[int], list[in
         opened.add(number)
         n_ends += len(branches) - 1
         for branch in branches:
-            heapq.heappush(queue, (-people[branch.node], branch.node))
+            heapq.heappush(queue, (-size[branch.node], branch.node))
     return depth, opened, leaves
 
 

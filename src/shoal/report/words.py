@@ -11,6 +11,13 @@ from shoal.release import Attribute, TreeRelease
 
 SHOWN_VALUES = 12
 
+NOT_OF_THE_ROWS = {"counts-differ", "shares-differ", "predictions-differ"}
+STATED = {
+    "counts": "the count of every bin",
+    "shares": "the shares of the classes in every leaf",
+    "majority": "the class that every leaf predicts",
+}
+
 LIMITS = (
     (
         "A group that agrees has no secret.",
@@ -53,11 +60,11 @@ def least_k(audit: Audit) -> int | None:
 def verdict_line(audit: Audit) -> str:
     """What the verdict means, in a sentence."""
     if audit.holds:
-        return "Every group keeps what is claimed, and the released counts are those of the rows."
+        return "Every group keeps what is claimed, and what is released of the leaves is true of the rows."
     people = max((finding.people for finding in audit.findings if finding.severity == "breach"), default=0)
     codes = {finding.code for finding in audit.findings if finding.severity == "breach"}
-    if codes == {"counts-differ"}:
-        return "The released counts are not those of the rows. Nothing can be promised about this release."
+    if codes <= NOT_OF_THE_ROWS:
+        return "What is released is not true of the rows. Nothing can be promised about this release."
     return f"The claim fails for {number(people, 'person', 'people')}. Do not publish this release."
 
 
@@ -86,7 +93,7 @@ def attacker(release: TreeRelease, audit: Audit) -> list[str]:
     said = [
         f"He knows, of everybody in the table: {listed(known)}." if known else "He knows no column of it.",
         f"He does not know: {listed(unknown)}." if unknown else "There is no column that he does not know.",
-        "He also has this release, with the count of every bin, knows the declared domain of every column "
+        f"He also has this release, with {STATED[release.statement]}, knows the declared domain of every column "
         "and how the release was made, and knows who is in the table.",
     ]
     stated = set(release.public)
@@ -110,8 +117,9 @@ def knowledge(release: TreeRelease, audit: Audit) -> tuple[str, str]:
     if audit.exact:
         text += "Both numbers are exact: no two groups share a bin, so the counts of bins are those of groups."
     else:
+        why = "groups share bins" if release.statement == "counts" else "the release states no counts"
         text += (
-            "Both numbers are upper bounds: groups share bins, and they are computed for an attacker who "
+            f"Both numbers are upper bounds: {why}, and they are computed for an attacker who "
             "even knows how often each class occurs in each group."
         )
     return head, text
@@ -121,7 +129,7 @@ def advice(release: TreeRelease, audit: Audit) -> list[str]:
     """What to try next, most useful first; nothing where the audit holds without a warning."""
     codes = {finding.code for finding in audit.findings}
     said: list[str] = []
-    if "counts-differ" in codes:
+    if codes & NOT_OF_THE_ROWS:
         said.append(
             "Check that these are the very rows the release was learned from, read the same way. If they "
             "are, the file was changed: take the original, or mine again."

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.domain import Domain
@@ -19,6 +20,7 @@ from shoal.data.roles import Roles, TargetRole
 from shoal.data.target import name_of, with_target
 from shoal.errors import DataError, RequirementError
 from shoal.privacy import Requirement, as_requirement
+from shoal.release.statement import STATEMENTS, Statement
 from shoal.release.tree import Unknown
 from shoal.trees.estimator import ShoalEstimator, check_one_row_each, checked_target
 from shoal.trees.mine import mine_tree
@@ -30,6 +32,13 @@ VARIANTS: dict[str | None, tuple[Criterion, str, str | float]] = {
     "c45": ("ratio", "levels", 0.25),
     None: ("gini", "halves", "cost"),
 }
+
+
+def _states_shares(self: AnonymousTreeClassifier) -> bool:
+    """Whether there is a predict_proba; scikit-learn tells the refusal as the reason."""
+    if self.statement == "majority":
+        raise DataError("no-probabilities", "With statement='majority' there are only predicted classes. Try predict.")
+    return True
 
 
 class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -72,6 +81,10 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based pruning with that confidence
         factor; ``"none"``. None: as the variant has it. Pruning only merges groups, so it needs a monotone requirement;
         all of Shoal's are.
+    statement
+        What the release says of its leaves: ``"counts"``, how many people of each class; ``"shares"``, the share of
+        each class; or ``"majority"``, only the class that is predicted, so that there is no `predict_proba`. Groups and
+        predictions are the same.
     unknown
         What `predict` does with a category that the declared domain does not have: ``"error"``, or ``"ancestor"``:
         answer from the node that asks for it.
@@ -137,6 +150,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         strict: bool = False,
         max_depth: int | None = None,
         max_leaves: int | None = None,
+        statement: Statement = "counts",
         unknown: Unknown = "error",
         variant: Literal["id3", "c45"] | None = None,
         engine: Literal["memory"] = "memory",
@@ -155,6 +169,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         self.strict = strict
         self.max_depth = max_depth
         self.max_leaves = max_leaves
+        self.statement = statement
         self.unknown = unknown
         self.variant = variant
         self.engine = engine
@@ -212,6 +227,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             **self._manner(),
             max_depth=self.max_depth,
             max_leaves=self.max_leaves,
+            statement=self.statement,
         )
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
         self.classes_ = np.sort(self.release_.labels)
@@ -227,6 +243,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         answer: NDArray[Any] = self.release_.predict(self._named(X), unknown=self.unknown)
         return answer
 
+    @available_if(_states_shares)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of each class where a row ends, in the order of `classes_`."""
         check_is_fitted(self)
@@ -250,6 +267,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             "grouping": ("levels", "halves", None),
             "variant": ("id3", "c45", None),
             "engine": ("memory",),
+            "statement": STATEMENTS,
             "strict": (True, False),
             "unknown": ("error", "ancestor"),
         }

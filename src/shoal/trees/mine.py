@@ -21,6 +21,7 @@ from shoal.errors import DataError, PromiseError, RequirementError
 from shoal.privacy import Requirement, least_people, needs_values, people_behind
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
+from shoal.release.statement import Statement
 from shoal.trees.batches import Batches
 from shoal.trees.features import make_feature
 from shoal.trees.prune import EVIDENCE, Pruning, hopeless, prune
@@ -48,6 +49,7 @@ def mine_tree(
     max_leaves: int | None = None,
     grouping: Grouping = None,
     pruning: Pruning = None,
+    statement: Statement = "counts",
     one_queue: bool = False,
 ) -> TreeRelease:
     """Mine a tree that keeps a requirement, and attach the verdict of its audit.
@@ -67,7 +69,9 @@ def mine_tree(
         pruning=pruning,
     )
     grown = prune(grown, pruning)
-    release = publish(grown, task.engine.features, task.table, roles, requirement, declared=task.declared)
+    release = publish(
+        grown, task.engine.features, task.table, roles, requirement, declared=task.declared, statement=statement
+    )
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
         raise PromiseError("audit-failed", "The mined tree failed its own audit and is withheld. Please report this.")

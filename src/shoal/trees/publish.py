@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from shoal.data.roles import Roles
 from shoal.data.table import Table
 from shoal.engines import Feature
+from shoal.errors import RequirementError
 from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
+from shoal.release.answers import are_weights
+from shoal.release.statement import Statement
 from shoal.trees.split import GrownNode, Split
 
 Mask = NDArray[np.bool_]
@@ -27,13 +30,21 @@ def publish(
     requirement: Requirement,
     *,
     declared: Collection[str],
+    weights: Sequence[float] | None = None,
+    statement: Statement = "counts",
 ) -> TreeRelease:
     """State a grown tree in values and numbers.
 
     Of the columns, those are stated that the tree asks for, that the promise is about, or whose domain was declared:
     what was found in the rows of any other is nobody's business. Branches exist for values that the path to a node
     still allows; those that nobody can take lead to one empty leaf.
+
+    `weights` are those of the target's classes in predictions, by code; `statement` is what is said of the leaves.
     """
+    if weights is not None and not are_weights(weights, table[roles.target].n_codes):
+        raise RequirementError(
+            "parameter", "The weights must be one number for each class, none below 1e-9 or above 1e9."
+        )
     asked = {features[node.split.feature].name for node in grown if node.split is not None}
     stated = asked | {roles.target} | set(roles.sensitive) | set(declared)
     attributes = tuple(
@@ -67,14 +78,16 @@ def publish(
             branches.append(_branch(len(nodes), unclaimed, feature, table, node.split, None))
             nodes.append(Node(counts=(0,) * n_classes))
         nodes[number] = Node(attribute=feature.name, branches=tuple(branches))
-    return TreeRelease(
+    release = TreeRelease(
         target=roles.target,
         attributes=attributes,
         claims=tuple(claims(requirement)),
         nodes=tuple(nodes),
         sensitive=roles.sensitive,
         unused={name: "public" if name in roles.public else "private" for name in roles.features if name not in stated},
+        weights=None if weights is None else tuple(map(float, weights)),
     )
+    return release.stating(statement)
 
 
 def _branch(child: int, codes: Mask, feature: Feature, table: Table, split: Split, group: int | None) -> Branch:
