@@ -16,7 +16,7 @@ from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import form_of
-from shoal.trees.score import Score, ratios
+from shoal.trees.score import Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode, Split
 
@@ -144,6 +144,7 @@ class Queue:
             gains[i] = own[np.arange(len(nodes)), positions[i]]
             if self._score.by_ratio:
                 information[i] = self._score.split_information(form.sizes(counts, positions[i], order))
-        values = ratios(gains, information) if self._score.by_ratio else gains
+        people = np.array([self._grown[node].counts.sum() for node in nodes])
+        values = self._score.ratios(gains, information, people) if self._score.by_ratio else gains
         for i, j in zip(*np.nonzero(values > 0), strict=True):
             heapq.heappush(self._heap, (-values[i, j].item(), nodes[j], usable[i][0], int(positions[i, j])))

@@ -84,7 +84,8 @@ class Rounds:
         if not offers:
             return choice
         information = np.stack([offer[3] for offer in offers]) if self._score.by_ratio else None
-        picked = self._score.pick(np.stack([offer[0] for offer in offers]), information)
+        people = self._engine.node_classes(ids).sum(axis=1)
+        picked = self._score.pick(np.stack([offer[0] for offer in offers]), information, people)
         for node in np.flatnonzero(picked >= 0).tolist():
             f, form = usable[picked[node]]
             _, positions, order, _ = offers[picked[node]]
@@ -113,11 +114,11 @@ class Rounds:
         return gains, positions, np.concatenate(orders) if orders else None, information
 
     def _best(self, form: Form, f: int, counts: Counts, order: NDArray[np.intp] | None) -> tuple[Counts, Counts]:
-        if type(form) is Cuts and self._veto.only_sizes:
-            gain, position = self._score.best_cuts(counts, self._engine.features[f].n_known, self._least)
-            return form.less_choice(gain, counts), position
-        if isinstance(form, Levels):
-            return form.finest(counts, as_asked, self._veto)
+        if not self._score.by_ratio:  # C4.5 weighs all positions of a feature, so it has no short cut
+            if type(form) is Cuts and self._veto.only_sizes:
+                return self._score.best_cuts(counts, self._engine.features[f].n_known, self._least)
+            if isinstance(form, Levels):
+                return form.finest(counts, as_asked, self._veto)
         gains = form.gains(counts, order)
         kept = np.ones(gains.shape, dtype=bool)
         for by in self._veto.questions:
