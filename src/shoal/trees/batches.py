@@ -136,7 +136,7 @@ class Batches:
             return
         classes = np.stack([self._grown[each.node].counts for each in nodes])
         gains = self._score.evident(np.stack([offer.gains for offer in offers]), classes)
-        picked = self._score.pick(gains, None)
+        picked = self._score.pick(gains, None, classes.sum(axis=1))
         for number, ((f, form), offer) in enumerate(zip(usable, offers, strict=True)):
             here = np.flatnonzero(picked == number)
             if not len(here):

@@ -66,7 +66,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         How values generalise: a folder of files, or a dict from column to path, nested dict or `Hierarchy`.
     criterion
         What a split gains: ``"gain"`` (information gain), ``"gini"``, or ``"ratio"`` (gain ratio among columns of at
-        least average gain, numeric cuts less log₂ of their number, as C4.5). None: as the variant has it.
+        least average gain, with C4.5's rules about numeric cuts, few people and missing values). None: as the variant
+        has it.
     strict
         Ask the requirement of single-bin spans too, as [2]_ does; [1]_ shows that those tell nothing private.
     max_depth, max_leaves

@@ -27,7 +27,7 @@ class Form(Protocol):
     """How a feature may split (see the module)."""
 
     def order(self, counts: Counts) -> Order | None:
-        """The order in which a node's values stand, where a form makes one (nodes × codes)."""
+        """What a form settles from a node's own counts, if anything: the order of its values (nodes × codes)."""
         ...
 
     def gains(self, counts: Counts, order: Order | None) -> Counts:
@@ -43,7 +43,7 @@ class Form(Protocol):
         ...
 
     def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
-        """People in each branch of one position a node (nodes × branches)."""
+        """People in each part of one position a node, as the gain ratio asks for them (nodes × parts)."""
         ...
 
     def best(self, counts: Counts, order: Order | None, veto: Veto) -> tuple[Counts, Counts]:
@@ -90,6 +90,8 @@ class Levels:
 
     def best(self, counts: Counts, order: Order | None, veto: Veto) -> tuple[Counts, Counts]:
         """See `Form`; no level is looked at that a node has no need of."""
+        if self._score.by_ratio:
+            return _best_of_all(self, counts, order, veto)
         gains, levels = np.zeros(len(counts), dtype=np.int64), np.zeros(len(counts), dtype=np.int64)
         undecided = np.arange(len(counts))
         for level in range(len(self._levels)):
@@ -105,8 +107,8 @@ class Levels:
         return gains, levels
 
     def choose(self, gains: Counts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The finest level that is kept: a coarser one never gains more."""
-        finest: NDArray[np.intp] = kept.argmax(axis=1)
+        """The finest level that is kept: a coarser one never gains more, unless a rule of C4.5 forbids the finer."""
+        finest: NDArray[np.intp] = (kept & (gains > 0) if self._score.by_ratio else kept).argmax(axis=1)
         return finest
 
     def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
@@ -127,6 +129,50 @@ class Levels:
         return np.stack([self._levels.maps[level] for level in positions])
 
 
+class KnownLevels(Levels):
+    """As `Levels`, by the people whose value is known; the others go with most of them.
+
+    C4.5 sends a share of such a person down every branch. A group counts whole people, so here they go where the
+    largest share would go. As in C4.5 they add nothing to the gain, and are a part of their own in the ratio.
+    """
+
+    def order(self, counts: Counts) -> Order | None:
+        """The largest known group of every level (nodes × levels)."""
+        known = [self._known(counts, level).sum(axis=2) for level in range(len(self._levels))]
+        return np.stack([sizes.argmax(axis=1) for sizes in known], axis=1)
+
+    def gains(self, counts: Counts, order: Order | None) -> Counts:
+        """See `Form`."""
+        return np.stack([self._score.gains(self._known(counts, level)) for level in range(len(self._levels))], axis=1)
+
+    def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
+        """See `Form`."""
+        assert order is not None
+        kept = np.empty((len(counts), len(self._levels)), dtype=bool)
+        for level in range(len(self._levels)):
+            parts = self._known(counts, level)
+            parts[np.arange(len(counts)), order[:, level]] += counts[:, -1]
+            kept[:, level] = veto.kept(parts, by).all(axis=1)
+        return kept
+
+    def split(self, f: int, position: int, order: Order | None) -> Split:
+        """See `Form`."""
+        assert order is not None
+        return Split(f, level=position, missing_to=int(order[position]))
+
+    def branches(self, positions: NDArray[np.intp], order: Order | None) -> NDArray[np.int32]:
+        """See `Form`."""
+        assert order is not None
+        branch = super().branches(positions, order)
+        branch[:, -1] = order[np.arange(len(order)), positions]
+        return branch
+
+    def _known(self, counts: Counts, level: int) -> Counts:
+        known = counts.copy()
+        known[:, -1] = 0
+        return self._grouped(known, level)
+
+
 class Cuts:
     """Two branches, of the numbers at most and above a cut; missing goes either way."""
 
@@ -141,15 +187,13 @@ class Cuts:
 
     def gains(self, counts: Counts, order: Order | None) -> Counts:
         """See `Form`."""
-        gains = self._score.threshold_gains(counts, self._feature.n_known).reshape(len(counts), -1)
-        return self.less_choice(gains, counts)
-
-    def less_choice(self, gains: Counts, counts: Counts) -> Counts:
-        """Gains as C4.5 counts them, where it does."""
         if not self._score.by_ratio:
+            return self._score.threshold_gains(counts, self._feature.n_known).reshape(len(counts), -1)
+        # as C4.5: missing adds nothing to the gain; it goes with most of the others (see `KnownLevels`)
+        gains, most_below = self._score.cut_gains(np.ascontiguousarray(counts[:, : self._feature.n_known]))
+        if self._sides == 1:
             return gains
-        n_cuts = (counts[:, : self._feature.n_known].any(axis=2)).sum(axis=1) - 1
-        return self._score.without_choice(gains, n_cuts.reshape(-1, *[1] * (gains.ndim - 1)))
+        return np.stack([gains * ~most_below, gains * most_below], axis=2).reshape(len(counts), -1)
 
     def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
         """See `Form`."""
@@ -162,18 +206,16 @@ class Cuts:
 
     def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
         """See `Form`."""
-        people, rows = counts.sum(axis=2), np.arange(len(counts))
-        low = np.cumsum(people[:, : self._feature.n_known], axis=1)[rows, positions // self._sides]
-        if self._feature.missing:
-            low = low + np.where(positions % 2 == 1, people[:, -1], 0)
-        return np.stack([low, people.sum(axis=1) - low], axis=1)
+        people, n_known = counts.sum(axis=2), self._feature.n_known
+        low = np.cumsum(people[:, :n_known], axis=1)[np.arange(len(counts)), positions // self._sides]
+        # missing, too, is a part of its own in the ratio
+        return np.stack([low, people[:, :n_known].sum(axis=1) - low, people[:, n_known:].sum(axis=1)], axis=1)
 
     def best(self, counts: Counts, order: Order | None, veto: Veto) -> tuple[Counts, Counts]:
         """See `Form`."""
-        if veto.least is None:
+        if veto.least is None or self._score.by_ratio:  # C4.5 weighs all cuts of a feature: it has no short cut
             return _best_of_all(self, counts, order, veto)
-        gain, position = self._score.best_cuts(counts, self._feature.n_known, veto.least)
-        return self.less_choice(gain, counts), position
+        return self._score.best_cuts(counts, self._feature.n_known, veto.least)
 
     def branches(self, positions: NDArray[np.intp], order: Order | None) -> NDArray[np.int32]:
         """See `Form`."""
@@ -263,4 +305,4 @@ def form_of(feature: Feature, score: Score, grouping: str | None) -> Form | None
     # a hierarchy that the user gave is kept to; only values that nobody has grouped are grouped here
     if grouping == "halves" and feature.levels.cuts is None and len(feature.levels) == 1:
         return Halves(feature, score)
-    return Levels(feature, score)
+    return KnownLevels(feature, score) if score.by_ratio and feature.missing else Levels(feature, score)

@@ -16,7 +16,7 @@ from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import form_of
-from shoal.trees.score import Score, ratios
+from shoal.trees.score import Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode, Hopeless, Split
 
@@ -150,7 +150,8 @@ class Queue:
             gains[i] = own[np.arange(len(nodes)), positions[i]]
             if self._score.by_ratio:
                 information[i] = self._score.split_information(form.sizes(counts, positions[i], order))
-        gains = self._score.evident(gains, np.stack([self._grown[node].counts for node in nodes]))
-        values = ratios(gains, information) if self._score.by_ratio else gains
+        classes = np.stack([self._grown[node].counts for node in nodes])
+        gains = self._score.evident(gains, classes)
+        values = self._score.ratios(gains, information, classes.sum(axis=1)) if self._score.by_ratio else gains
         for i, j in zip(*np.nonzero(values > 0), strict=True):
             heapq.heappush(self._heap, (-values[i, j].item(), nodes[j], usable[i][0], int(positions[i, j])))

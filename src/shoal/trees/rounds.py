@@ -97,7 +97,7 @@ class Rounds:
         information = np.stack([offer.information for offer in offers]) if self._score.by_ratio else None
         classes = np.stack([self._grown[node].counts for node in nodes])
         gains = self._score.evident(np.stack([offer.gains for offer in offers]), classes)
-        picked = self._score.pick(gains, information)
+        picked = self._score.pick(gains, information, classes.sum(axis=1))
         new_ids: list[Ids] = [ids[:0]]
         new_nodes: list[int] = []
         for (f, form), offer, number in zip(usable, offers, range(len(usable)), strict=True):

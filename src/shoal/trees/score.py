@@ -14,14 +14,18 @@ from shoal._kernels import gains as kernels
 Criterion = Literal["gain", "gini", "ratio"]
 Counts = NDArray[np.int64]
 Order = NDArray[np.intp]  # a permutation of the codes, one a node
+# C4.5's constants
+FEW = 2  # people that at least two parts of a split have
+MANY = 25  # people that both parts of a numeric cut need at most: a tenth of the node's, shared among the classes
+SLACK = 0.001  # bits a person that a gain may be below the average
 
 
 class Score:
     """Information gain or Gini gain in fixed-point integers (see `shoal._kernels.gains`).
 
     A gain is that of all people of a node together; divide by their number for the gain of the textbooks. With the
-    criterion ``"ratio"`` gains are information gains, and `pick` weighs them as C4.5 does. `evidence` is the least χ²
-    of a split that counts as one.
+    criterion ``"ratio"`` gains are information gains, less what C4.5 holds against a split, and `pick` weighs them as
+    C4.5 does. `evidence` is the least χ² of a split that counts as one.
     """
 
     def __init__(self, criterion: Criterion, n_people: int, evidence: float = 0.0) -> None:
@@ -41,7 +45,10 @@ class Score:
         """The gain of splitting each node into its groups; 0 where it is none or only rounding."""
         out = np.empty(len(grouped), dtype=np.int64)
         kernels.gains(grouped, self._gini, self._table, self._scale, out)
-        return self._real(out, grouped.shape[1], grouped.shape[2])
+        out = self._real(out, grouped.shape[1], grouped.shape[2])
+        if self.by_ratio:
+            out[(grouped.sum(axis=2) >= FEW).sum(axis=1) < 2] = 0
+        return out
 
     def threshold_gains(self, counts: Counts, n_known: int) -> Counts:
         """The gain of every cut of each node (nodes × cuts × where missing goes)."""
@@ -77,10 +84,21 @@ class Score:
             least = np.full(len(classes), self._evidence / (2 * np.log(2)))
         return np.where(gains >= least * self._scale, gains, 0)
 
-    def without_choice(self, gains: Counts, n_cuts: NDArray[np.int64]) -> Counts:
-        """Gains of numeric cuts less log₂ of how many there were to choose from (Quinlan 1996)."""
-        bits = np.log2(np.maximum(n_cuts, 1)) * self._scale
-        return np.where(gains > bits, gains - bits.astype(np.int64), 0)
+    def cut_gains(self, counts: Counts) -> tuple[Counts, NDArray[np.bool_]]:
+        """The gain of every cut of each node as C4.5 counts it, from counts by known number; and whether most people
+        are below the cut (nodes × cuts).
+
+        A cut that leaves few people on a side gains nothing; of any other, log₂ of how many there were to choose from
+        is taken off (Quinlan 1996).
+        """
+        gains = self.threshold_gains(counts, counts.shape[1])[:, :, 0]
+        known = counts.sum(axis=2)
+        low, people = np.cumsum(known, axis=1)[:, :-1], known.sum(axis=1, keepdims=True)
+        least = np.clip(people / (10 * counts.shape[2]), FEW, MANY)
+        worthy = (low >= least) & (people - low >= least)
+        n_cuts = (worthy & (known[:, :-1] > 0)).sum(axis=1, keepdims=True)
+        bits = (np.log2(np.maximum(n_cuts, 1)) * self._scale).astype(np.int64)
+        return np.where(worthy & (gains > bits), gains - bits, 0), 2 * low > people
 
     def split_information(self, sizes: Counts) -> Counts:
         """People times the entropy of the branches they go to (nodes × branches)."""
@@ -89,27 +107,25 @@ class Score:
         kernels.gains(_as_classes(sizes), False, self._table, self._scale, out)
         return out
 
-    @staticmethod
-    def pick(gains: Counts, information: Counts | None) -> NDArray[np.intp]:
+    def pick(self, gains: Counts, information: Counts | None, people: Counts) -> NDArray[np.intp]:
         """The feature to split each node by (features × nodes), −1 where none gains; ties go to the earlier feature.
 
-        By gain; or, where the splits' own information is given, by their ratio among features of at least average gain.
+        By gain; or, where the splits' own information is given, by their ratio.
         """
-        value = gains.astype(np.float64) if information is None else ratios(gains, information)
+        value = gains.astype(np.float64) if information is None else self.ratios(gains, information, people)
         return np.where((value > 0).any(axis=0), value.argmax(axis=0), -1)
+
+    def ratios(self, gains: Counts, information: Counts, people: Counts) -> NDArray[np.float64]:
+        """Gain ratios (features × nodes); 0 for a feature that gains less than those that gain do on average."""
+        gaining = gains > 0
+        average = gains.sum(axis=0) / np.maximum(gaining.sum(axis=0), 1)
+        ratio: NDArray[np.float64] = gains / np.maximum(information, 1)
+        return np.where(gaining & (gains >= average - SLACK * people * self._scale), ratio, 0.0)
 
     @staticmethod
     def _real(gains: Counts, n_groups: int, n_classes: int) -> Counts:
         # every term was rounded once, so a gain of at most one unit a term may be no gain at all
         return np.where(gains > (n_groups + 1) * (n_classes + 1), gains, 0)
-
-
-def ratios(gains: Counts, information: Counts) -> NDArray[np.float64]:
-    """Gain ratios (features × nodes); 0 for a feature whose gain is below the average of those that gain (C4.5)."""
-    gaining = gains > 0
-    average = gains.sum(axis=0) / np.maximum(gaining.sum(axis=0), 1)
-    ratio: NDArray[np.float64] = gains / np.maximum(information, 1)
-    return np.where(gaining & (gains >= average * (1 - 1e-9)), ratio, 0.0)
 
 
 def _as_classes(sizes: Counts) -> Counts:

@@ -18,11 +18,13 @@ Hopeless = Callable[[NDArray[np.int64]], NDArray[np.bool_]]  # class counts of n
 class Split:
     """One test: a feature at a level of its hierarchy, a numeric feature at a cut, or a set of codes against the rest.
 
-    `missing_low` sends missing numbers to the lower part of a cut; `low` is the set of codes of the first branch.
+    `missing_low` sends missing numbers to the lower part of a cut; `low` is the set of codes of the first branch;
+    `missing_to` is the group of the level that missing values join, if they do not stand alone.
     """
 
     feature: int
     level: int | None = None
+    missing_to: int | None = None
     cut: int | None = None
     missing_low: bool = False
     low: tuple[int, ...] | None = None
@@ -31,7 +33,10 @@ class Split:
         """The branch that each code takes."""
         if self.level is not None:
             assert feature.levels is not None
-            return feature.levels.maps[self.level]
+            branch = feature.levels.maps[self.level]
+            if self.missing_to is not None:
+                branch = np.append(branch[:-1], np.int32(self.missing_to))
+            return branch
         if self.low is not None:
             branch = np.ones(feature.n_codes, dtype=np.int32)
             branch[list(self.low)] = 0
