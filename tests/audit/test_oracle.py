@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from helpers import oracle
 from helpers.strategies import Case, cases, trees
 from shoal import KAnonymity, Roles, audit
+from shoal.audit import spans as audit_spans
 from shoal.audit.recount import recount
 from shoal.release import Attribute, Branch, Node, TreeRelease, routing
 from shoal.release.parse import parse_tree
@@ -116,3 +117,15 @@ def test_the_compiled_walk_equals_the_plain_one(pair: tuple[Case, TreeRelease]):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(routing, "MANY_ROWS", 1)
         assert np.array_equal(release.apply(case.table), plain)
+
+
+@given(trees_of_cases())
+@settings(max_examples=100)
+def test_spans_are_the_same_whether_alike_people_are_put_together_first_or_not(pair: tuple[Case, TreeRelease]):
+    case, release = pair
+    together = audit(release, case.table, public=case.public, privacy=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(audit_spans, "MOST_CELLS", 0)
+        apart = audit(release, case.table, public=case.public, privacy=2)
+    assert np.array_equal(together.group_sizes, apart.group_sizes)
+    assert (together.holds, together.n_exempt, together.exposed) == (apart.holds, apart.n_exempt, apart.exposed)

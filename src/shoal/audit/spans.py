@@ -8,8 +8,10 @@ because the domain is a product of columns; so people are told apart by the publ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from shoal.errors import DataError
 from shoal.release import TreeRelease
 
 Ids = NDArray[np.int64]
+MOST_CELLS = 16  # that there may be for each person, to look whether people are alike
 Allowed = dict[int, NDArray[np.bool_]]  # private test -> the atoms its path still allows
 
 
@@ -78,7 +81,11 @@ class TreeSpans:
         self._ends = None
         encoded = self.routing.encode(table, self.public)
         self.routing.check_known(encoded, self.public)
-        self._cells, self._cell_of_person = _distinct(encoded)
+        n_cells = math.prod(int(row.max()) + 1 for row in encoded)
+        if n_cells > MOST_CELLS * table.n_rows:  # hardly two people are alike: looking for them would cost, not save
+            self._cells, self._cell_of_person = encoded, np.arange(table.n_rows)
+        else:
+            self._cells, self._cell_of_person = _distinct(encoded)
         self._reached.clear()
         ids, n_leaves = self._walk(0, np.arange(self._cells.shape[1]), self._cells, {})
         of_person = ids[self._cell_of_person]
@@ -145,19 +152,25 @@ class TreeSpans:
         children, way_of_atom = np.unique(self.routing.children(number), return_inverse=True)
         way_of_atom = way_of_atom.astype(np.uint16 if len(children) < 2**16 else np.int64)  # short keys sort faster
         way = way_of_atom[encoded[self._known[test], cells]]
-        sizes = np.bincount(way, minlength=len(children))
-        self._check_branches(children[sizes > 0], test)
         ids = np.empty(len(cells), dtype=np.int64)
         found: list[Ids] = []
         offset = 0
-        for child, where in zip(children, np.split(np.argsort(way, kind="stable"), np.cumsum(sizes)[:-1]), strict=True):
+        for child, where in zip(children, _places(way, len(children)), strict=True):
             if not len(where):
                 continue
+            self._check_branches(np.array([child]), test)
             sub_ids, sub_leaves = self._walk(int(child), cells[where], encoded, allowed)
             ids[where] = sub_ids + offset
             offset += len(sub_leaves)
             found.append(sub_leaves)
         return ids, np.concatenate(found)
+
+
+def _places(way: NDArray[Any], n_ways: int) -> list[NDArray[np.intp]]:
+    """The places of each way."""
+    if n_ways <= 4:
+        return [np.flatnonzero(way == each) for each in range(n_ways)]
+    return np.split(np.argsort(way, kind="stable"), np.cumsum(np.bincount(way, minlength=n_ways))[:-1])
 
 
 def _both(ids: Ids, n_leaves: Ids, other: Ids, other_leaves: Ids) -> tuple[Ids, Ids]:

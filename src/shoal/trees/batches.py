@@ -38,12 +38,11 @@ class Cell:
 
 @dataclass
 class Waiting:
-    """An open node: who is in it, its cell, and the best split for the spans that the cell had at the last look."""
+    """An open node: who is in it, its cell, and the best split when it was last looked at."""
 
     node: int
     id: int
     cell: Cell
-    seen: Ids | None = None
     split: Split | None = None
     branch_of: NDArray[np.int32] | None = None
     value: int = 0
@@ -54,8 +53,8 @@ class Batches:
 
     A node's best split is that of the highest gain among private tests and the public tests that keep k for every span
     that reaches the node. A private one is made at once: nothing that happens elsewhere can stop or better it. The
-    public ones wait in a queue; the best of them are taken together, except those whose spans a better one has split,
-    which are looked at again.
+    public ones wait in a queue; the best of them are taken together, as far as they share no span, and one that is no
+    longer allowed is looked at again.
     """
 
     def __init__(
@@ -88,25 +87,38 @@ class Batches:
         nodes = [Waiting(0, 0, Cell(self._book.root))]
         while nodes or self._heap:
             at_once = self._look(nodes)
-            n_taken = -(-len(self._heap) // SHARE)
-            best = [self._waiting.pop(heapq.heappop(self._heap)[1]) for _ in range(n_taken)]
-            ready, stale = self._without_clashes(best)
-            nodes = [*self._split([*at_once, *ready]), *stale]
+            ready, refused = self._take(-(-len(self._heap) // SHARE))
+            nodes = [*self._split([*at_once, *ready]), *refused]
         return self._grown
 
-    def _without_clashes(self, batch: list[Waiting]) -> tuple[list[Waiting], list[Waiting]]:
-        """Nodes whose best split still stands when those before them are made, and the others."""
+    def _take(self, n_nodes: int) -> tuple[list[Waiting], list[Waiting]]:
+        """The best nodes that wait, as far as they share no span: those whose split is still allowed, and the others.
+
+        Spans only ever get smaller, so a best split that is still allowed is still the best.
+        """
         ready: list[Waiting] = []
-        stale: list[Waiting] = []
+        refused: list[Waiting] = []
+        back: list[Waiting] = []
+        self._limits.add(self._book.n_spans)
         touched = np.zeros(self._book.n_spans, dtype=bool)
-        for each in batch:
-            spans = each.cell.spans  # perhaps brought up to date since, for another node
-            if each.seen is spans and self._book.is_current(spans) and not touched[spans].any():
+        for _ in range(n_nodes):
+            each = self._waiting.pop(heapq.heappop(self._heap)[1])
+            each.cell.spans = spans = self._book.current(each.cell.spans)
+            assert each.split is not None
+            if touched[spans].any():
+                back.append(each)
+            elif self._limits.allows(each.split, spans):
                 touched[spans] = True
                 ready.append(each)
             else:
-                stale.append(each)
-        return ready, stale
+                refused.append(each)
+        for each in back:
+            self._wait(each)
+        return ready, refused
+
+    def _wait(self, each: Waiting) -> None:
+        self._waiting[each.node] = each
+        heapq.heappush(self._heap, (-each.value, each.node))
 
     def _look(self, nodes: list[Waiting]) -> list[Waiting]:
         """Find the best split of open nodes and queue those with a public one; the others."""
@@ -117,8 +129,7 @@ class Batches:
             if each.split is None:
                 continue
             if self._engine.features[each.split.feature].public:
-                self._waiting[each.node] = each
-                heapq.heappush(self._heap, (-each.value, each.node))
+                self._wait(each)
             else:
                 at_once.append(each)
         return at_once
@@ -131,7 +142,7 @@ class Batches:
         people = sum(int(self._grown[each.node].counts.sum()) for each in nodes)
         offers = side_by_side(lambda each: self._offer(ids, cells, *each), usable, rows=people)
         for each in nodes:
-            each.split, each.seen = None, each.cell.spans
+            each.split = None
         if not offers:
             return
         classes = np.stack([self._grown[each.node].counts for each in nodes])
@@ -157,8 +168,7 @@ class Batches:
             if id(each.cell) not in number:
                 number[id(each.cell)] = len(cells)
                 cells.append(each.cell)
-                if not self._book.is_current(each.cell.spans):
-                    each.cell.spans = self._book.current(each.cell.spans)
+                each.cell.spans = self._book.current(each.cell.spans)
         sizes = [len(cell.spans) for cell in cells]
         return Cells(
             np.array([number[id(each.cell)] for each in nodes], dtype=np.int64),

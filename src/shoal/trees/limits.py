@@ -18,6 +18,7 @@ from shoal.engines import Engine, Feature
 from shoal.engines.base import Counts, Ids
 from shoal.trees.forms import Cuts, Form, Halves, Levels
 from shoal.trees.score import Order
+from shoal.trees.split import Split
 
 Blocked = NDArray[np.bool_]
 CELLS_AT_ONCE = 1 << 20  # counts of spans looked at in one piece
@@ -52,6 +53,10 @@ class Limits(Protocol):
         """The positions that some span of a node's cell blocks (nodes × positions)."""
         ...
 
+    def allows(self, kept: NDArray[Any], split: Split) -> bool:
+        """Whether no span blocks one split, from what is kept of those that it would split."""
+        ...
+
 
 class CutLimits:
     """For cuts of numbers: the ranges of cuts that leave too few below, or too few above."""
@@ -73,6 +78,12 @@ class CutLimits:
         kernels.blocked_cuts(kept, cells.first, cells.spans, found)
         return found.reshape(len(found), -1)[cells.cell_of]
 
+    def allows(self, kept: NDArray[Any], split: Split) -> bool:
+        """See `Limits`."""
+        first_low, end_low, first_high, end_high = kept[:, int(split.missing_low)].T
+        too_few = (first_low <= split.cut) & (split.cut < end_low) | (first_high <= split.cut) & (split.cut < end_high)
+        return not too_few.any()
+
 
 class HalfLimits:
     """For halves of values, which every node orders in its own way: the counts themselves."""
@@ -90,6 +101,13 @@ class HalfLimits:
         found = np.empty((len(order), order.shape[1] - 1), dtype=bool)
         kernels.blocked_halves(kept, order, cells.cell_of, cells.first, cells.spans, self._least, found)
         return found
+
+    def allows(self, kept: NDArray[Any], split: Split) -> bool:
+        """See `Limits`."""
+        assert split.low is not None
+        low = kept[:, list(split.low)].sum(axis=1)
+        sizes = np.stack([low, kept.sum(axis=1) - low])
+        return not ((sizes > 0) & (sizes < self._least)).any()
 
 
 class LevelLimits:
@@ -113,6 +131,10 @@ class LevelLimits:
         """See `Limits`."""
         found: Blocked = np.logical_or.reduceat(kept[cells.spans], cells.first[:-1], axis=0)
         return found[cells.cell_of]
+
+    def allows(self, kept: NDArray[Any], split: Split) -> bool:
+        """See `Limits`."""
+        return not kept[:, split.level].any()
 
 
 def limits_of(feature: Feature, form: Form, least: int) -> Limits:
@@ -159,3 +181,7 @@ class SpanLimits:
     def blocked(self, f: int, cells: Cells, order: Order | None) -> Blocked:
         """The positions of a public feature that some span blocks, for nodes in these cells."""
         return self._limits[f].blocked(self._kept[f], cells, order)
+
+    def allows(self, split: Split, spans: Ids) -> bool:
+        """Whether a public split keeps k for some spans."""
+        return self._limits[split.feature].allows(self._kept[split.feature][spans], split)

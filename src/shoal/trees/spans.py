@@ -96,10 +96,6 @@ class SpanBook:
         self._register(spans, new)
         return [[own[own >= 0] for own in rows.T] for rows in np.split(new, np.cumsum(sizes)[:-1])]
 
-    def is_current(self, reach: Ids) -> bool:
-        """Whether no span of a reach has been split."""
-        return not self._n_children[reach].any()
-
     @property
     def n_spans(self) -> int:
         """How many spans there have been, split ones included."""
