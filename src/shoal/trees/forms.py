@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ways in which one feature can split a node.
 
-A form lists *positions*: the levels of a hierarchy, the cuts of an ordered feature, or the cuts of a categorical one
-whose values are put in order of the node's own classes. For counts of many nodes at once it tells what each position
-gains, and for sets of people which positions keep a requirement; a position of a node becomes a `Split`.
+A form lists *positions*: the levels of a hierarchy, the cuts of an ordered feature, the cuts of a categorical one
+whose values are put in order of the node's own classes, or the stages at which its values are merged. For counts of
+many nodes at once it tells what each position gains, and for sets of people which positions keep a requirement; a
+position of a node becomes a `Split`.
 """
 
 from __future__ import annotations
@@ -14,21 +15,23 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal._kernels import ladder as kernels
 from shoal.engines import Feature
 from shoal.trees.score import Score
 from shoal.trees.split import Split
 from shoal.trees.veto import Veto
 
 Counts = NDArray[np.int64]
-Order = NDArray[np.intp]  # a permutation of the codes
+Order = NDArray[np.intp]  # a permutation of the codes, or the ladder by which they merge
 RARE = 5  # a value that fewer people of a node have is not looked at by itself
+MOST_APART = 128  # nor are more values of a node than these when they are merged: work grows with their square
 
 
 class Form(Protocol):
     """How a feature may split (see the module)."""
 
     def order(self, counts: Counts) -> Order | None:
-        """The order in which a node's values stand, where a form makes one (nodes × codes)."""
+        """The order in which a node's values stand or merge, where a form makes one (a row a node)."""
         ...
 
     def gains(self, counts: Counts, order: Order | None) -> Counts:
@@ -150,11 +153,23 @@ class Cuts:
 
     def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
         """See `Form`."""
-        people, rows = counts.sum(axis=2), np.arange(len(counts))
-        low = np.cumsum(people[:, : self._feature.n_known], axis=1)[rows, positions // self._sides]
+        low = self._low(counts, order)[np.arange(len(counts)), positions]
+        return np.stack([low, counts.sum(axis=(1, 2)) - low], axis=1)
+
+    def most_even(self, counts: Counts, order: Order | None, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The position, among those that are kept, whose smaller part is the largest; ties go to the lower cut."""
+        low = self._low(counts, order)
+        smaller = np.minimum(low, counts.sum(axis=(1, 2))[:, None] - low)
+        even: NDArray[np.intp] = np.where(kept, smaller, -1).argmax(axis=1)
+        return even
+
+    def _low(self, counts: Counts, order: Order | None) -> Counts:
+        """People in the lower part of every position (nodes × positions)."""
+        people = counts.sum(axis=2)
+        low = np.repeat(np.cumsum(people[:, : self._feature.n_known - 1], axis=1), self._sides, axis=1)
         if self._feature.missing:
-            low = low + np.where(positions % 2 == 1, people[:, -1], 0)
-        return np.stack([low, people.sum(axis=1) - low], axis=1)
+            low[:, 1::2] += people[:, -1:]
+        return low
 
     def split(self, f: int, position: int, order: Order | None) -> Split:
         """See `Form`."""
@@ -171,9 +186,10 @@ class Halves(Cuts):
 
     def order(self, counts: Counts) -> Order | None:
         """Values by their share of the node's main class; all rare ones by the share they have together."""
+        rare = counts.sum(axis=2) < RARE
+        counts = self._score.weigh(counts)
         people = counts.sum(axis=2)
         main = np.take_along_axis(counts, counts.sum(axis=1).argmax(axis=1)[:, None, None], axis=2)[:, :, 0]
-        rare = people < RARE
         of_rare = (main * rare).sum(axis=1) / np.maximum((people * rare).sum(axis=1), 1)
         share = np.where(rare, of_rare[:, None], main / np.maximum(people, 1))
         # rare values stand side by side even among others of the same share
@@ -183,14 +199,20 @@ class Halves(Cuts):
         """See `Form`; a cut through the rare values gains nothing."""
         ordered = self._sorted(counts, order)
         gains = self._score.threshold_gains(ordered, self._feature.n_codes)[:, :, 0]
-        rare = ordered.sum(axis=2) < RARE
-        return np.where(rare[:, :-1] & rare[:, 1:], 0, gains)
+        return np.where(self._through_rare(ordered), 0, gains)
 
-    def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
-        """See `Form`."""
-        people = self._sorted(counts, order).sum(axis=2)
-        low = np.cumsum(people, axis=1)[np.arange(len(counts)), positions]
-        return np.stack([low, people.sum(axis=1) - low], axis=1)
+    def most_even(self, counts: Counts, order: Order | None, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """See `Cuts`; not through the rare values."""
+        return super().most_even(counts, order, kept & ~self._through_rare(self._sorted(counts, order)))
+
+    def _low(self, counts: Counts, order: Order | None) -> Counts:
+        return np.cumsum(self._sorted(counts, order).sum(axis=2), axis=1)[:, :-1]
+
+    @staticmethod
+    def _through_rare(ordered: Counts) -> NDArray[np.bool_]:
+        """Which cuts part values that are rare on both sides."""
+        rare: NDArray[np.bool_] = ordered.sum(axis=2) < RARE
+        return rare[:, :-1] & rare[:, 1:]
 
     def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
         """See `Form`."""
@@ -207,12 +229,71 @@ class Halves(Cuts):
         return np.ascontiguousarray(np.take_along_axis(counts, order[:, :, None], axis=1))
 
 
+class Merges:
+    """A value a branch, but the smallest group of values is merged with its nearest until the requirement is kept.
+
+    The positions are the stages of one ladder a node, from all values apart to two groups. Nearest is the group of the
+    lowest common family of the hierarchy and, among these, the one that costs least gain to merge with. Values that few
+    people of the node have are put together beforehand, whatever their classes (see `Halves`).
+    """
+
+    def __init__(self, feature: Feature, score: Score) -> None:
+        assert feature.levels is not None
+        self._maps = np.stack(feature.levels.maps)
+        self._score = score
+
+    def order(self, counts: Counts) -> Order | None:
+        """Each node's ladder (nodes × groups)."""
+        return self._score.ladders(counts, self._maps, RARE, MOST_APART)
+
+    def gains(self, counts: Counts, order: Order | None) -> Counts:
+        """See `Form`."""
+        assert order is not None
+        return self._score.ladder_gains(counts, order)
+
+    def kept(self, counts: Counts, order: Order | None, veto: Veto, by: int | None) -> NDArray[np.bool_]:
+        """See `Form`."""
+        assert order is not None
+        order = np.ascontiguousarray(order)
+        sums = np.empty((len(counts), order.shape[1], counts.shape[2]), dtype=np.int64)
+        kernels.ladder_sums(counts, order, sums)
+        kept = np.empty((len(counts), counts.shape[1] - 1), dtype=bool)
+        kernels.ladder_kept(veto.kept(sums, by), order, kept)
+        return kept
+
+    def choose(self, gains: Counts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The finest stage that is kept: a coarser one never gains more."""
+        finest: NDArray[np.intp] = kept.argmax(axis=1)
+        return finest
+
+    def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
+        """See `Form`."""
+        groups = self._groups(order, positions)
+        sizes = np.zeros(groups.shape, dtype=np.int64)
+        np.add.at(sizes, (np.arange(len(counts))[:, None], groups), counts.sum(axis=2))
+        return sizes
+
+    def split(self, f: int, position: int, order: Order | None) -> Split:
+        """See `Form`."""
+        assert order is not None
+        return Split(f, groups=tuple(self._groups(order[None], np.array([position]))[0].tolist()))
+
+    def _groups(self, order: Order | None, positions: NDArray[np.intp]) -> Counts:
+        """The group of each code (nodes × codes)."""
+        assert order is not None
+        groups = np.empty((len(order), (order.shape[1] + 1) // 2), dtype=np.int64)
+        kernels.ladder_groups(np.ascontiguousarray(order), positions, groups)
+        return groups
+
+
 def form_of(feature: Feature, score: Score, grouping: str | None) -> Form | None:
     """The form of a feature, or None where it cannot split at all."""
     if feature.n_known < 2 and not (feature.levels is not None and feature.n_codes > 1):
         return None
     if feature.levels is None:
         return Cuts(feature, score)
+    if grouping == "merge" and feature.levels.cuts is None:
+        return Merges(feature, score)
     # a hierarchy that the user gave is kept to; only values that nobody has grouped are grouped here
     if grouping == "halves" and feature.levels.cuts is None and len(feature.levels) == 1:
         return Halves(feature, score)

@@ -28,8 +28,9 @@ from shoal.trees.score import Criterion, Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode
 from shoal.trees.veto import Veto
+from shoal.trees.weights import ClassWeight, Weights, class_weights
 
-Grouping = Literal["halves"] | None
+Grouping = Literal["halves", "merge"] | None
 
 
 def mine_tree(
@@ -45,6 +46,9 @@ def mine_tree(
     max_leaves: int | None = None,
     grouping: Grouping = None,
     pruning: Pruning = None,
+    min_gain: float = 0.0,
+    class_weight: ClassWeight = None,
+    lookahead: int = 0,
     one_queue: bool = False,
 ) -> TreeRelease:
     """Mine a tree that keeps a requirement, and attach the verdict of its audit.
@@ -53,6 +57,7 @@ def mine_tree(
     the faster one would do; both give the same tree there.
     """
     task = prepare(table, roles, requirement, domain=domain, hierarchies=hierarchies or {})
+    weights = class_weights(class_weight, task.table[roles.target])
     grown = grow(
         task,
         criterion=criterion,
@@ -60,10 +65,15 @@ def mine_tree(
         max_depth=max_depth,
         max_leaves=max_leaves,
         grouping=grouping,
+        min_gain=min_gain,
+        weights=weights,
+        lookahead=lookahead,
         one_queue=one_queue,
     )
-    grown = prune(grown, pruning)
-    release = publish(grown, task.engine.features, task.table, roles, requirement, declared=task.declared)
+    grown = prune(grown, pruning, weights)
+    release = publish(
+        grown, task.engine.features, task.table, roles, requirement, declared=task.declared, weights=weights
+    )
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
         raise PromiseError("audit-failed", "The mined tree failed its own audit and is withheld. Please report this.")
@@ -122,18 +132,25 @@ def grow(
     max_depth: int | None = None,
     max_leaves: int | None = None,
     grouping: Grouping = None,
+    min_gain: float = 0.0,
+    weights: Weights | None = None,
+    lookahead: int = 0,
     one_queue: bool = False,
 ) -> list[GrownNode]:
     """Grow the tree, by the loop that the roles need."""
     roles, engine = task.roles, task.engine
-    score = Score(criterion, engine.n_people)
+    score = Score(criterion, engine.n_people, weights=weights, min_gain=min_gain)
     depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
     leaves_are_spans = not roles.private and roles.target_role == "private"
     if leaves_are_spans and max_leaves is None and not one_queue:
         least = least_people(task.requirement)
-        return Rounds(engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth).grow()
+        return Rounds(
+            engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth, lookahead=lookahead
+        ).grow()
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
-    return Queue(engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves).grow()
+    return Queue(
+        engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves, lookahead=lookahead
+    ).grow()
 
 
 def _check_target(table: Table, roles: Roles, least: int) -> None:

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from shoal.trees.split import GrownNode
+from shoal.trees.weights import Weights
 
 Pruning = Literal["cost"] | float | None
+Weighed = NDArray[np.int64] | NDArray[np.float64]  # people, or what they weigh
 SLACK = 0.1  # a subtree must be expected to save at least this many errors, as in C4.5
 
 
-def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
+def prune(grown: list[GrownNode], pruning: Pruning, weights: Weights | None = None) -> list[GrownNode]:
     """Replace every subtree by a leaf that is not expected to do worse.
 
     Parameters
@@ -34,6 +36,8 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
         errors or 2·log₂(people) bits for each leaf it adds. This is cost complexity [1]_ at one price. A number above
         0 and at most 0.5: C4.5's error-based pruning [2]_ with that confidence factor; the smaller, the more is
         pruned. None: nothing is pruned.
+    weights
+        How much a person of each class counts in errors and bits, where the average person counts as one.
 
     References
     ----------
@@ -42,10 +46,11 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
     """
     if pruning is None:
         return grown
-    counts = np.stack([node.counts for node in grown])
+    own = np.stack([node.counts for node in grown])
+    counts: Weighed = own if weights is None else weights.weigh(own) * (own[0].sum() / weights.total)
     people, errors = counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1)
     if pruning == "cost":
-        price = math.log2(max(int(people[0]), 2))
+        price = math.log2(max(float(people[0]), 2))
         costs, slack = np.stack([errors + price / 2, bits(counts) + 2 * price], axis=1), 0.0
     else:
         costs, slack = expected_errors(people, errors, float(pruning))[:, None], SLACK
@@ -63,9 +68,10 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
     return _compact(grown)
 
 
-def bits(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def bits(counts: Weighed) -> NDArray[np.float64]:
     """People times entropy of their classes, for each row of counts."""
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    whole = counts.sum(axis=1, keepdims=True)
+    shares = counts / np.where(whole > 0, whole, 1)
     total: NDArray[np.float64] = -(counts * np.log2(np.where(counts > 0, shares, 1.0))).sum(axis=1)
     return total
 
@@ -82,7 +88,7 @@ def _compact(grown: list[GrownNode]) -> list[GrownNode]:
     return [grown[old] for old in kept]
 
 
-def expected_errors(people: NDArray[np.int64], errors: NDArray[np.int64], confidence: float) -> NDArray[np.float64]:
+def expected_errors(people: Weighed, errors: Weighed, confidence: float) -> NDArray[np.float64]:
     """The upper limit of the errors of a leaf, at a confidence: observed ones and what chance may have hidden.
 
     For no errors the exact binomial limit, between none and one a straight line, above the normal approximation with
@@ -93,7 +99,7 @@ def expected_errors(people: NDArray[np.int64], errors: NDArray[np.int64], confid
     """
     n, e = people.astype(np.float64), errors.astype(np.float64)
     z = float(norm.isf(confidence))
-    safe = np.maximum(n, 1.0)
+    safe = np.where(n > 0, n, 1.0)
     share = (e + 0.5) / safe
     spread = np.sqrt(np.maximum(share / safe - share**2 / safe + z**2 / (4 * safe**2), 0.0))
     limit = (share + z**2 / (2 * safe) + z * spread) / (1 + z**2 / safe) * safe

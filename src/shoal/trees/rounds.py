@@ -19,10 +19,11 @@ from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import Cuts, Form, Levels, form_of
+from shoal.trees.lookahead import Lookahead, NodeGround
 from shoal.trees.score import Score
 from shoal.trees.spans import root_refusal
 from shoal.trees.split import GrownNode, Split
-from shoal.trees.veto import Veto
+from shoal.trees.veto import Veto, as_asked
 
 Counts = NDArray[np.int64]
 MANY_PEOPLE = 200_000
@@ -52,6 +53,7 @@ class Rounds:
         least_people: int,
         grouping: str | None = None,
         max_depth: int = MAX_DEPTH,
+        lookahead: int = 0,
     ) -> None:
         self._engine = engine
         self._score = score
@@ -59,6 +61,8 @@ class Rounds:
         self._least = least_people
         self._max_depth = max_depth
         self._forms = [form_of(feature, score, grouping) for feature in engine.features]
+        ground = NodeGround(engine, veto, least_people)
+        self._lookahead = Lookahead(engine, score, self._forms, ground) if lookahead else None
         self._grown: list[GrownNode] = []
 
     def grow(self) -> list[GrownNode]:
@@ -73,7 +77,11 @@ class Rounds:
             # kernels run side by side; for few people the Python around them is more than they are
             side_by_side = threads.map if self._engine.n_people >= MANY_PEOPLE else map
             while len(ids) and depth < self._max_depth:
-                ids, nodes = self._apply(ids, nodes, self._best_splits(ids, side_by_side))
+                if self._lookahead is not None and depth + 1 < self._max_depth:
+                    splits = self._lookahead.best_splits(ids)
+                else:
+                    splits = self._best_splits(ids, side_by_side)
+                ids, nodes = self._apply(ids, nodes, splits)
                 depth += 1
         return self._grown
 
@@ -157,8 +165,3 @@ class Rounds:
         # a node of one class gains nothing; one of fewer than twice the least group has no two groups to split into
         worth = (counts.max(axis=1, initial=0) < people) & (people >= 2 * self._least)
         return found[worth], [new_nodes[i] for i in np.flatnonzero(worth)]
-
-
-def as_asked(counts: Counts, by: int | None) -> Counts:
-    """Counts by class as a question wants them: sizes alone, or as they are."""
-    return counts.sum(axis=-1, keepdims=True) if by is None else counts

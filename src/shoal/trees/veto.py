@@ -65,3 +65,8 @@ class Veto:
                 low = below + piece[:, n_known, None] if side else below
                 kept[first : first + step, :, side] = self.kept(low, by) & self.kept(whole - low, by)
         return kept
+
+
+def as_asked(counts: Counts, by: int | None) -> Counts:
+    """Counts by class as a question wants them: sizes alone, or as they are."""
+    return counts.sum(axis=-1, keepdims=True) if by is None else counts
