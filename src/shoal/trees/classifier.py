@@ -85,7 +85,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         1/27,720 of the heaviest class. Groups are counted in people whatever their weight.
     lookahead
         1: choose a split by what it gains together with the best splits right below it. Of each column the best split
-        is tried and, where it cuts in two, the most even one: at most 24 a node. Takes many times as long.
+        is tried and, where it cuts in two, the most even one: at most 12 a node. Takes many times as long.
     unknown
         What `predict` does with a category that the declared domain does not have: ``"error"``, or ``"ancestor"``:
         answer from the node that asks for it.
@@ -232,9 +232,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             **self._manner(),
             max_depth=self.max_depth,
             max_leaves=self.max_leaves,
-            min_gain=self.min_gain,
             class_weight=self.class_weight,
-            lookahead=self.lookahead,
         )
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
         self.classes_ = np.sort(self.release_.labels)
@@ -257,7 +255,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         return shares[:, np.argsort(self.release_.labels, kind="stable")]
 
     def _manner(self) -> dict[str, Any]:
-        """Criterion, grouping and pruning: as given, or as the variant has them."""
+        """How to grow: criterion, grouping and pruning as given, or as the variant has them."""
         of_variant = VARIANTS[self.variant]
         grouping = of_variant[1] if self.grouping is None else self.grouping
         pruning = of_variant[2] if self.pruning is None else self.pruning
@@ -265,6 +263,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             "criterion": of_variant[0] if self.criterion is None else self.criterion,
             "grouping": None if grouping == "levels" else grouping,
             "pruning": None if pruning == "none" else pruning,
+            "min_gain": float(self.min_gain),
+            "lookahead": int(self.lookahead),
         }
 
     def _check_options(self) -> None:

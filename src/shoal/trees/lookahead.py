@@ -24,7 +24,7 @@ from shoal.trees.split import Split
 from shoal.trees.veto import Veto, as_asked
 
 Counts = NDArray[np.int64]
-MOST_TRIED = 24  # candidates of a node that are tried: those that gain most by themselves
+MOST_TRIED = 12  # candidates of a node that are tried: those that gain most by themselves
 NODES_AT_ONCE = 256
 
 

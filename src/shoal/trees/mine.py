@@ -72,7 +72,13 @@ def mine_tree(
     )
     grown = prune(grown, pruning, weights)
     release = publish(
-        grown, task.engine.features, task.table, roles, requirement, declared=task.declared, weights=weights
+        grown,
+        task.engine.features,
+        task.table,
+        roles,
+        requirement,
+        declared=task.declared,
+        weights=None if weights is None else weights.units,
     )
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower

@@ -15,7 +15,6 @@ from shoal.engines import Feature
 from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
 from shoal.trees.split import GrownNode, Split
-from shoal.trees.weights import Weights
 
 Mask = NDArray[np.bool_]
 
@@ -28,14 +27,14 @@ def publish(
     requirement: Requirement,
     *,
     declared: Collection[str],
-    weights: Weights | None = None,
+    weights: Sequence[float] | None = None,
 ) -> TreeRelease:
     """State a grown tree in values and numbers.
 
     Of the columns, those are stated that the tree asks for, that the promise is about, or whose domain was declared:
     what was found in the rows of any other is nobody's business. Branches exist for values that the path to a node
-    still allows; those that nobody can take lead to one empty leaf. `weights` is how much a person of each class counts
-    in what a leaf answers.
+    still allows; those that nobody can take lead to one empty leaf. `weights` are those of the target's classes in
+    predictions, by code.
     """
     asked = {features[node.split.feature].name for node in grown if node.split is not None}
     stated = asked | {roles.target} | set(roles.sensitive) | set(declared)
@@ -77,7 +76,7 @@ def publish(
         nodes=tuple(nodes),
         sensitive=roles.sensitive,
         unused={name: "public" if name in roles.public else "private" for name in roles.features if name not in stated},
-        # SEAM: a release takes no weights yet; once it does, state weights.units here (in the order of the classes)
+        # SEAM: a release takes no weights yet; once it does, it states `weights` here
     )
 
 
