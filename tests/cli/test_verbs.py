@@ -147,6 +147,46 @@ def test_a_changed_share_is_a_breach(shoal: Shoal, released: Path) -> None:
     assert "What is released is not true of the rows" in (released / "breach.html").read_text()
 
 
+GROWING = (
+    (["--grouping", "merge"], {"grouping": "merge"}),
+    (["--min-gain", 0.005], {"min_gain": 0.005}),
+    (["--class-weight", "balanced"], {"class_weight": "balanced"}),
+    (["--class-weight", "no=1", "--class-weight", "yes=2.5"], {"class_weight": {"no": 1, "yes": 2.5}}),
+    (["--lookahead"], {"lookahead": 1}),
+)
+
+
+@pytest.mark.parametrize(("given", "meant"), GROWING, ids=lambda each: str(each))
+def test_how_to_grow(shoal: Shoal, clinic: Path, given, meant) -> None:
+    sample = load_sample()
+    model = library.AnonymousTreeClassifier(
+        200,
+        public=sample.roles.public,
+        hierarchies=sample.hierarchies,
+        domain={"age": [18, 95], "bmi": [10, 60], "smoker": ["current", "former", "no"]},
+        **meant,
+    ).fit(sample.table.drop(["patient"]), "diabetes")
+    assert shoal("tree", *given, "-k", 200, "--json").json["release"] == model.release_.to_json()
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "message"),
+    [
+        (["--grouping", "thirds"], 2, "grouping"),
+        (["--class-weight", "much"], 2, "--class-weight is 'balanced', or CLASS=WEIGHT"),
+        (["--class-weight", "no=1", "--class-weight", "no=2"], 2, "once for each class"),
+        (["--class-weight", "no=1", "--class-weight", "yes=x"], 2, "CLASS=WEIGHT"),
+        (["--class-weight", "no=1"], 1, "lacks 1 of the classes"),
+        (["--class-weight", "no=1", "--class-weight", "yes=nan"], 1, "no positive number"),
+        (["--min-gain", "-1"], 1, "min_gain must be"),
+    ],
+)
+def test_growing_options_that_make_no_sense(shoal: Shoal, clinic: Path, given, code, message) -> None:
+    ran = shoal("tree", "-k", 200, *given)
+    assert ran.code == code
+    assert message in ran.err
+
+
 def test_all_by_options(shoal: Shoal, clinic: Path) -> None:
     (clinic / "shoal.toml").rename(clinic / "other.toml")
     options = ["--target", "diabetes", "--identifier", "patient", "--private", "smoker,bmi", "-k", 50]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal._kernels import counts, gains, reference
+from shoal._kernels import counts, gains, ladder, reference
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -114,8 +114,9 @@ def test_best_cuts(gini, seed, n_nodes, n_known, missing, n_classes, least):
 def test_halves(gini, seed, n_nodes, n_codes, n_classes, least):
     by_code = np.random.default_rng(seed).integers(0, 4, (n_nodes, n_codes, n_classes))
     order = np.empty((n_nodes, n_codes), dtype=np.intp)
-    gains.order_halves(by_code, 5, order)
-    assert np.array_equal(order, reference.order_halves(by_code, 5))
+    for units in (np.random.default_rng(seed).integers(1, 30, n_classes), np.ones(n_classes, dtype=np.int64)):
+        gains.order_halves(by_code, units, 5, order)
+        assert np.array_equal(order, reference.order_halves(by_code, units, 5))
     scale = float(2**20)
     gain, position = (np.empty(n_nodes, dtype=np.int64) for _ in range(2))
     gains.best_halves(by_code, order, 5, least, gini, gains.log_table(200, scale), scale, gain, position)
@@ -153,3 +154,64 @@ def test_gains_do_not_depend_on_the_order_of_groups_and_classes(seed):
     gains.gains(grouped, False, table, scale, first)
     gains.gains(shuffled, False, table, scale, second)
     assert first[0] == second[0]
+
+
+@st.composite
+def merging(draw):
+    """Counts of some nodes, the levels of a random hierarchy over their codes, and how many values are few."""
+    rng = np.random.default_rng(draw(SEEDS))
+    n_codes, n_classes = draw(st.integers(2, 9)), draw(st.integers(2, 3))
+    by_code = rng.integers(0, draw(st.sampled_from([2, 4, 30])), (2, n_codes, n_classes))
+    maps = [np.arange(n_codes)]
+    for _ in range(draw(st.integers(0, 2))):
+        parent = rng.integers(0, maps[-1].max() + 1, maps[-1].max() + 1)
+        maps.append(np.unique(parent, return_inverse=True)[1][maps[-1]])
+    return by_code, np.stack(maps).astype(np.int32), draw(st.sampled_from([3, 100]))
+
+
+def made_ladders(by_code, maps, most, gini, scale):
+    into = np.empty((len(by_code), 2 * by_code.shape[1] - 1), dtype=np.intp)
+    table = gains.log_table(1000, scale)
+    ladder.ladders(by_code.sum(axis=2), by_code, maps, 5, most, gini, table, scale, into)
+    return into
+
+
+@pytest.mark.parametrize("gini", [False, True])
+@given(merging())
+def test_ladders(gini, drawn):
+    by_code, maps, most = drawn
+    scale = float(2**20)
+    into = made_ladders(by_code, maps, most, gini, scale)
+    for node, own in zip(by_code, into, strict=True):
+        stages, by_size = reference.ladder(node.sum(axis=1), node, maps, 5, most, gini, scale)
+        fast = reference.ladder_stages(own)
+        # in what order rare values are put together is nobody's business: all of them are, or none
+        assert own[-1] == by_size
+        assert [fast[0], *fast[by_size:]] == [stages[0], *stages[by_size:]]
+
+
+@pytest.mark.parametrize("gini", [False, True])
+@given(merging(), st.integers(1, 12))
+def test_what_is_asked_of_the_stages_of_a_ladder(gini, drawn, k):
+    by_code, maps, most = drawn
+    scale, n = float(2**20), by_code.shape[1]
+    into = made_ladders(by_code, maps, most, gini, scale)
+    sums = np.empty((len(into), 2 * n - 1, by_code.shape[2]), dtype=np.int64)
+    ladder.ladder_sums(by_code, into, sums)
+    assert np.array_equal(sums, reference.ladder_sums(by_code, into))
+    found = np.empty((len(into), n - 1), dtype=np.int64)
+    ladder.ladder_gains(by_code, into, gini, gains.log_table(1000, scale), scale, found)
+    people = sums.sum(axis=2)
+    kept = np.empty((len(into), n - 1), dtype=bool)
+    ladder.ladder_kept((people >= k) | (people == 0), into, kept)
+    for s in range(len(into)):
+        stages = reference.ladder_stages(into[s])
+        for i in range(n - 1):
+            groups = np.empty((1, n), dtype=np.int64)
+            ladder.ladder_groups(into[s : s + 1], np.array([i]), groups)
+            assert {frozenset(np.flatnonzero(groups[0] == g).tolist()) for g in range(groups.max() + 1)} == stages[i]
+            grouped = np.stack([by_code[s, sorted(group)].sum(axis=0) for group in stages[i]])
+            assert found[s, i] == reference.gains(grouped[None], gini, scale)[0]
+            sizes = grouped.sum(axis=1)
+            between = 0 < i < into[s, -1]
+            assert kept[s, i] == (((sizes >= k) | (sizes == 0)).all() and not between)

@@ -201,15 +201,23 @@ MANNERS = [
     {"grouping": "halves"},
     {"grouping": "halves", "pruning": "cost"},
     {"pruning": 0.25},
+    {"grouping": "merge"},
+    {"grouping": "merge", "criterion": "ratio", "pruning": "cost"},
+    {"grouping": "merge", "criterion": "gini", "class_weight": "balanced", "pruning": "cost"},
+    {"grouping": "halves", "class_weight": {"n": 1, "y": 30, "z": 0.4}, "criterion": "ratio", "pruning": 0.25},
+    {"min_gain": 0.1},
+    {"lookahead": 1},
+    {"lookahead": 1, "grouping": "merge", "max_leaves": 4},
+    {"lookahead": 1, "grouping": "halves", "criterion": "ratio", "max_depth": 2},
 ]
 
 
 @pytest.mark.parametrize("manner", MANNERS, ids=str)
 @given(cases(max_rows=40), st.integers(2, 6), st.booleans())
 @settings(max_examples=150)
-def test_halves_and_pruning_keep_the_promise_by_enumeration(manner, case: Case, k: int, one_queue: bool):
+def test_every_manner_keeps_the_promise_by_enumeration(manner, case: Case, k: int, one_queue: bool):
     try:
-        release = mine(case, KAnonymity(k), one_queue=one_queue, **manner)
+        release = mine(case, KAnonymity(k), one_queue=one_queue, **_fitting(manner, case))
     except PromiseError:
         assert len(case.rows) < k
         return
@@ -223,6 +231,14 @@ def prepared(case: Case, k: int):
 
 def published(task, grown):
     return publish(grown, task.engine.features, task.table, task.roles, task.requirement, declared=task.declared)
+
+
+def _fitting(manner, case: Case):
+    """The same manner with weights for the classes that the case has."""
+    weights = manner.get("class_weight")
+    if not isinstance(weights, dict):
+        return manner
+    return {**manner, "class_weight": {label: weights[label] for label in case.domain["t"]}}
 
 
 @given(cases(max_rows=30), st.integers(1, 4), st.sampled_from(["cost", 0.25, 0.01]))
@@ -251,11 +267,40 @@ def test_many_nodes_at_a_time_keep_the_promise_by_enumeration(grouping, case: Ca
     assert audit(release, case.table, privacy=k).holds
 
 
-@pytest.mark.parametrize("manner", [{"grouping": "halves", "criterion": "gini"}, {"grouping": "halves"}], ids=str)
+LOOPS = [
+    {"grouping": "halves", "criterion": "gini"},
+    {"grouping": "halves"},
+    {"grouping": "merge"},
+    {"grouping": "merge", "class_weight": "balanced", "criterion": "gini"},
+    {"min_gain": 0.05, "grouping": "halves"},
+    {"lookahead": 1},
+    {"lookahead": 1, "grouping": "merge", "criterion": "gini"},
+    {"lookahead": 1, "grouping": "halves", "min_gain": 0.05, "max_depth": 2},
+]
+
+
+@pytest.mark.parametrize("manner", LOOPS, ids=str)
 @given(cases(private=False, max_rows=40), st.integers(1, 5))
 @settings(max_examples=100)
-def test_both_loops_grow_the_same_halves(manner, case: Case, k: int):
+def test_both_loops_grow_the_same_tree_in_every_manner(manner, case: Case, k: int):
     assume(len(case.rows) >= k)
-    assert (
-        mine(case, KAnonymity(k), **manner).to_json() == mine(case, KAnonymity(k), one_queue=True, **manner).to_json()
-    )
+    by_rounds, by_queue = (mine(case, KAnonymity(k), one_queue=queue, **manner).to_json() for queue in (False, True))
+    assert by_rounds == by_queue
+
+
+DIVERSE = [{"grouping": "merge"}, {"lookahead": 1}, {"grouping": "merge", "class_weight": "balanced"}]
+
+
+@pytest.mark.parametrize("manner", DIVERSE, ids=str)
+@given(cases(max_rows=30), st.sampled_from([1.2, 1.5, 1.9]))
+@settings(max_examples=100)
+def test_every_manner_stays_diverse_by_enumeration(manner, case: Case, ell: float):
+    assume(case.roles.target_role == "private")
+    try:
+        release = mine(case, EntropyDiversity(ell), **manner)
+    except PromiseError:
+        return
+    spans = oracle.groups(release.to_json(), case.rows, case.public)
+    for each in set(spans):
+        group = [row["t"] for row, own in zip(case.rows, spans, strict=True) if own == each]
+        assert _entropy(group) >= math.log2(ell) - 1e-9

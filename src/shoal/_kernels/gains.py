@@ -189,36 +189,39 @@ def best_cuts(counts, n_known, least, gini, table, scale, gain, position):
 
 
 @njit(cache=True, nogil=True)
-def order_halves(counts, rare, order):
+def order_halves(counts, units, rare, order):
     """order[s]: the codes of each node by their share of its main class, those of fewer than `rare` people by the share
-    they have together (and after others of the same share)."""
+    they have together (and after others of the same share). In shares a person of class c counts units[c] times."""
     n_codes, n_classes = counts.shape[1], counts.shape[2]
     people = np.empty(n_codes, dtype=np.int64)
+    weight = np.empty(n_codes, dtype=np.int64)
     share = np.empty(n_codes, dtype=np.float64)
     for s in range(counts.shape[0]):
         main, most = 0, np.int64(-1)
         for c in range(n_classes):
             of_class = np.int64(0)
             for code in range(n_codes):
-                of_class += counts[s, code, c]
+                of_class += counts[s, code, c] * units[c]
             if of_class > most:
                 main, most = c, of_class
-        n_rare, main_rare = np.int64(0), np.int64(0)
+        all_rare, main_rare = np.int64(0), np.int64(0)
         for code in range(n_codes):
             people[code] = 0
+            weight[code] = 0
             for c in range(n_classes):
                 people[code] += counts[s, code, c]
+                weight[code] += counts[s, code, c] * units[c]
             if people[code] < rare:
-                n_rare += people[code]
-                main_rare += counts[s, code, main]
-        of_rare = main_rare / max(n_rare, 1)
+                all_rare += weight[code]
+                main_rare += counts[s, code, main] * units[main]
+        of_rare = main_rare / max(all_rare, 1)
         # common codes first, then a sort that keeps the order of equals
         at = 0
         for common in (True, False):
             for code in range(n_codes):
                 if (people[code] >= rare) == common:
                     order[s, at] = code
-                    share[at] = counts[s, code, main] / people[code] if common else of_rare
+                    share[at] = counts[s, code, main] * units[main] / weight[code] if common else of_rare
                     at += 1
         order[s] = order[s][np.argsort(share, kind="mergesort")]
 

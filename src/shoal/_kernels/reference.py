@@ -78,10 +78,11 @@ def best_cuts(counts, n_known, n_sides, least, gini, scale):
     return flat.max(axis=1), flat.argmax(axis=1)
 
 
-def order_halves(counts, rare):
+def order_halves(counts, units, rare):
+    few = counts.sum(axis=2) < rare
+    counts = counts * units
     people = counts.sum(axis=2)
     main = np.take_along_axis(counts, counts.sum(axis=1).argmax(axis=1)[:, None, None], axis=2)[:, :, 0]
-    few = people < rare
     of_few = (main * few).sum(axis=1) / np.maximum((people * few).sum(axis=1), 1)
     share = np.where(few, of_few[:, None], main / np.maximum(people, 1))
     return np.lexsort((few, share), axis=1)
@@ -96,3 +97,75 @@ def best_halves(counts, order, rare, least, gini, scale):
     every[few[:, :-1] & few[:, 1:]] = 0
     every[np.minimum(low, people.sum(axis=1, keepdims=True) - low) < least] = 0
     return every.max(axis=1), every.argmax(axis=1)
+
+
+def ladder(people, counts, maps, rare, most, gini, scale):
+    """One node's ladder as its stages, each a set of groups of codes; and how many merges the rare values took."""
+    n, n_levels = len(people), len(maps)
+
+    def size(group):
+        return sum(int(people[code]) for code in group)
+
+    def sums(group):
+        return sum(counts[code] for code in group)
+
+    def order(group):
+        return (size(group), tuple(sums(group)), min(group))
+
+    def families(group, level):
+        return {int(maps[level][code]) if level < n_levels else 0 for code in group}
+
+    def common(group):
+        return next(level for level in range(n_levels + 1) if len(families(group, level)) == 1)
+
+    def loss(a, b):
+        return impurity(sums(a | b), gini, scale) - impurity(sums(a), gini, scale) - impurity(sums(b), gini, scale)
+
+    def merge(a, b):
+        groups = (stages[-1] - {a, b}) | {a | b}
+        stages.append(groups)
+        return a | b
+
+    least = rare if n <= most else max(rare, sorted(people, reverse=True)[most] + 1)
+    stages = [frozenset(frozenset([code]) for code in range(n))]
+    for level in range(1, n_levels + 1):
+        for family in range(n):
+            own = [group for group in stages[-1] if families(group, level) == {family}]
+            small = sorted((group for group in own if size(group) < least), key=min)
+            large = sorted((group for group in own if size(group) >= least), key=order)
+            if small:
+                pool = small[0]
+                for group in small[1:]:
+                    pool = merge(pool, group)
+                if size(pool) < least and large:
+                    merge(pool, large[0])
+    by_size = len(stages) - 1
+    while len(stages[-1]) > 1:
+        smallest = min(stages[-1], key=order)
+        others = stages[-1] - {smallest}
+        merge(smallest, min(others, key=lambda other: (common(smallest | other), loss(smallest, other), order(other))))
+    return stages, by_size
+
+
+def ladder_sums(counts, into):
+    out = np.zeros((len(counts), into.shape[1], counts.shape[2]), dtype=np.int64)
+    for s, node in enumerate(counts):
+        for code in range(len(node)):
+            group = code
+            out[s, group] += node[code]
+            while group < into.shape[1] - 1:
+                group = into[s, group]
+                out[s, group] += node[code]
+    return out
+
+
+def ladder_stages(into):
+    """The stages of one ladder, each a set of groups of codes."""
+    n = (len(into) + 1) // 2
+    members = {code: frozenset([code]) for code in range(n)}
+    stages = [frozenset(members.values())]
+    for new in range(n, 2 * n - 1):
+        parts = [group for group in range(new) if into[group] == new]
+        members[new] = frozenset().union(*(members.pop(part) for part in parts))
+        stages.append(frozenset(members.values()))
+    return stages

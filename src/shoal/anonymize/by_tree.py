@@ -247,10 +247,12 @@ class TreeAnonymizer(TableAnonymizer):
         person: str | None = None,
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         criterion: Criterion | None = None,
-        grouping: Literal["levels", "halves"] | None = None,
+        grouping: Literal["levels", "halves", "merge"] | None = None,
         pruning: Literal["cost", "none"] | float | None = None,
         max_depth: int | None = None,
         max_leaves: int | None = None,
+        min_gain: float = 0.0,
+        lookahead: Literal[0, 1] = 0,
         variant: Literal["id3"] | None = "id3",
         engine: Literal["memory"] = "memory",
         random_state: int | np.random.RandomState | None = None,
@@ -268,6 +270,8 @@ class TreeAnonymizer(TableAnonymizer):
         self.pruning = pruning
         self.max_depth = max_depth
         self.max_leaves = max_leaves
+        self.min_gain = min_gain
+        self.lookahead = lookahead
         self.variant = variant
         self.engine = engine
         self.random_state = random_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +29,14 @@ class Variant(StrEnum):
     c45 = "c45"
 
 
+class Grouping(StrEnum):
+    """How a column of categories is split."""
+
+    levels = "levels"
+    halves = "halves"
+    merge = "merge"
+
+
 class Statement(StrEnum):
     """What a release says of its leaves."""
 
@@ -50,6 +58,26 @@ def tree(
         Variant | None,
         typer.Option(metavar="id3|c45", help="Grow as the papers do, instead of as we found best."),
     ] = None,
+    grouping: Annotated[
+        Grouping | None,
+        typer.Option(
+            metavar="levels|halves|merge",
+            help="A branch a value, two groups of values, or a branch a value with small ones merged.",
+        ),
+    ] = None,
+    min_gain: Annotated[
+        float, typer.Option(metavar="GAIN", help="What a split must gain at least, over all people.")
+    ] = 0.0,
+    class_weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="balanced|CLASS=WEIGHT",
+            help="How much people of each class count in learning: 'balanced', or once for each class.",
+        ),
+    ] = None,
+    lookahead: Annotated[
+        bool, typer.Option("--lookahead", help="Choose splits together with those right below them; takes longer.")
+    ] = False,
     statement: Annotated[
         Statement,
         typer.Option(
@@ -69,6 +97,7 @@ def tree(
     output.check_outputs([out, report], [source, project.file])
     if report is not None:
         output.check_report()
+    weights = _class_weight(class_weight)
     if project.requirement() is None:
         raise Usage("No promise: say how many people a group must have, with -k 10 or [privacy] k in shoal.toml.")
     table = read_data(project, source)
@@ -80,8 +109,12 @@ def tree(
             roles,
             max_leaves=max_leaves,
             max_depth=max_depth,
-            variant=variant,
-            statement=statement,
+            variant=None if variant is None else variant.value,
+            grouping=None if grouping is None else grouping.value,
+            min_gain=min_gain,
+            class_weight=weights,
+            lookahead=int(lookahead),
+            statement=statement.value,
         )
     if verdict.holds:
         if report is not None:
@@ -101,17 +134,24 @@ def tree(
         raise typer.Exit(BREACH)
 
 
-def mine(
-    project: Project,
-    table: Table,
-    roles: Roles,
-    *,
-    max_leaves: int | None = None,
-    max_depth: int | None = None,
-    variant: Variant | None = None,
-    statement: Statement = Statement.counts,
-) -> tuple[TreeRelease, Audit]:
-    """The tree of a project's table, and an audit of it."""
+def _class_weight(given: list[str] | None) -> str | dict[str, float] | None:
+    """The weights of classes as they were written."""
+    if not given:
+        return None
+    if given == ["balanced"]:
+        return "balanced"
+    pairs = [text.rpartition("=") for text in given]
+    try:
+        weights = {label: float(weight) for label, equals, weight in pairs if equals}
+    except ValueError:
+        weights = {}
+    if len(weights) < len(given):
+        raise Usage("--class-weight is 'balanced', or CLASS=WEIGHT once for each class, such as yes=5.")
+    return weights
+
+
+def mine(project: Project, table: Table, roles: Roles, **options: Any) -> tuple[TreeRelease, Audit]:
+    """The tree of a project's table, grown with some options of `AnonymousTreeClassifier`, and an audit of it."""
     from shoal.audit import audit
     from shoal.data import load_hierarchies
     from shoal.trees import AnonymousTreeClassifier
@@ -127,9 +167,6 @@ def mine(
         domain={name: values for name, values in project.domain.items() if name not in roles.identifier},
         person=person,
         hierarchies={name: each for name, each in hierarchies.items() if name in roles.features},
-        max_depth=max_depth,
-        max_leaves=max_leaves,
-        variant=None if variant is None else variant.value,
-        statement=statement.value,
+        **options,
     ).fit(table, roles.target)
     return model.release_, audit(model.release_, table)

@@ -63,7 +63,10 @@ class Engine(Protocol):
         ...
 
     def split_nodes(self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
-        """Split each node by branch_of[node, code]; the new nodes' numbers (nodes × branches), −1 where nobody is."""
+        """Split each node by branch_of[node, code]; the new nodes' numbers (nodes × branches), −1 where nobody is.
+
+        A node may be split again, to try something else: then its former parts are void.
+        """
         ...
 
     def class_spans(self) -> Ids:
@@ -75,5 +78,8 @@ class Engine(Protocol):
         ...
 
     def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
-        """Split each span by branch_of[span, code]; the new spans' numbers (spans × branches), −1 where nobody is."""
+        """Split each span by branch_of[span, code]; the new spans' numbers (spans × branches), −1 where nobody is.
+
+        A span may be split again, as a node may.
+        """
         ...

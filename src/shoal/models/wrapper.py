@@ -24,7 +24,7 @@ from shoal.release.tree import Unknown
 from shoal.trees.classifier import AnonymousTreeClassifier
 from shoal.trees.estimator import ShoalEstimator
 
-TREE_OPTIONS = ("criterion", "grouping", "pruning", "variant", "max_depth", "max_leaves")
+TREE_OPTIONS = ("criterion", "grouping", "pruning", "variant", "max_depth", "max_leaves", "min_gain", "lookahead")
 
 
 def _tells_shares(self: AnonymousModel) -> bool:
@@ -59,7 +59,8 @@ class AnonymousModel(MetaEstimatorMixin, ShoalEstimator):  # type: ignore[misc] 
         How values generalise: a folder of files, or a dict from column to path, nested dict or `Hierarchy`.
     tree_options
         Options of `AnonymousTreeClassifier` for the tree of groups: any of ``criterion``, ``grouping``, ``pruning``,
-        ``variant``, ``max_depth`` and ``max_leaves``. The tree is not pruned unless asked for.
+        ``variant``, ``max_depth``, ``max_leaves``, ``min_gain`` and ``lookahead``. The tree is not pruned unless
+        asked for.
     unknown
         What `predict` does with a category that the declared domain does not have: ``"error"``, or ``"ancestor"``:
         answer as for the largest group below the node that asks for it.

@@ -25,6 +25,7 @@ from shoal.release.tree import Unknown
 from shoal.trees.estimator import ShoalEstimator, check_one_row_each, checked_target
 from shoal.trees.mine import mine_tree
 from shoal.trees.score import Criterion
+from shoal.trees.weights import ClassWeight
 
 # criterion, grouping and pruning of each variant
 VARIANTS: dict[str | None, tuple[Criterion, str, str | float]] = {
@@ -74,14 +75,27 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         Stop at this many levels below the root, or with this many leaves that somebody is in; None: as far as the
         promise allows. With `max_leaves`, splits that gain most are made first.
     grouping
-        How a categorical column without a hierarchy is split: ``"levels"``, a branch a value, as in the papers; or
-        ``"halves"``, in two groups of values with like classes, so that rare values need not stand alone. None: as the
-        variant has it.
+        How a categorical column is split. ``"levels"``: a branch a value, or a group of its hierarchy, as in the
+        papers. ``"halves"``: without a hierarchy in two groups of values with like classes, so that rare values need
+        not stand alone. ``"merge"``: a branch a value, but the smallest group of values is merged with the one nearest
+        in the hierarchy, else with the one whose merging loses least gain, until the promise allows the split; values
+        that fewer than five people of a node have are merged first, whatever their classes. None: as the variant has
+        it.
     pruning
         What becomes a leaf again after growing: ``"cost"``, a subtree that saves neither ½·log₂(people) errors nor
         2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based pruning with that confidence
         factor; ``"none"``. None: as the variant has it. Pruning only merges groups, so it needs a monotone requirement;
         all of Shoal's are.
+    min_gain
+        What a split must gain at least: the gain of its people together over all people of the table, in bits, or in
+        Gini's index with ``criterion="gini"`` (scikit-learn's ``min_impurity_decrease``).
+    class_weight
+        How much people of each class count in what splits gain, in pruning and in answers: ``"balanced"``, as much as
+        there are fewer of them; or a dict from each class to a positive number. Only ratios matter; they are rounded to
+        1/27,720 of the heaviest class. Groups are counted in people whatever their weight.
+    lookahead
+        1: choose a split by what it gains together with the best splits right below it. Of each column the best split
+        is tried and, where it cuts in two, the most even one: at most 12 a node. Takes many times as long.
     statement
         What the release says of its leaves: ``"counts"``, how many people of each class; ``"shares"``, the share of
         each class; or ``"majority"``, only the class that is predicted, so that there is no `predict_proba`. Groups and
@@ -146,11 +160,14 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         person: str | None = None,
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         criterion: Criterion | None = None,
-        grouping: Literal["levels", "halves"] | None = None,
+        grouping: Literal["levels", "halves", "merge"] | None = None,
         pruning: Literal["cost", "none"] | float | None = None,
         strict: bool = False,
         max_depth: int | None = None,
         max_leaves: int | None = None,
+        min_gain: float = 0.0,
+        class_weight: ClassWeight = None,
+        lookahead: Literal[0, 1] = 0,
         statement: Statement = "counts",
         unknown: Unknown = "error",
         variant: Literal["id3", "c45"] | None = None,
@@ -170,6 +187,9 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         self.strict = strict
         self.max_depth = max_depth
         self.max_leaves = max_leaves
+        self.min_gain = min_gain
+        self.class_weight = class_weight
+        self.lookahead = lookahead
         self.statement = statement
         self.unknown = unknown
         self.variant = variant
@@ -228,6 +248,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             **self._manner(),
             max_depth=self.max_depth,
             max_leaves=self.max_leaves,
+            class_weight=self.class_weight,
             statement=self.statement,
         )
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
@@ -252,7 +273,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         return shares[:, np.argsort(self.release_.labels, kind="stable")]
 
     def _manner(self) -> dict[str, Any]:
-        """Criterion, grouping and pruning: as given, or as the variant has them."""
+        """How to grow: criterion, grouping and pruning as given, or as the variant has them."""
         of_variant = VARIANTS[self.variant]
         grouping = of_variant[1] if self.grouping is None else self.grouping
         pruning = of_variant[2] if self.pruning is None else self.pruning
@@ -260,12 +281,15 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             "criterion": of_variant[0] if self.criterion is None else self.criterion,
             "grouping": None if grouping == "levels" else grouping,
             "pruning": None if pruning == "none" else pruning,
+            "min_gain": float(self.min_gain),
+            "lookahead": int(self.lookahead),
         }
 
     def _check_options(self) -> None:
         allowed: dict[str, tuple[Any, ...]] = {
             "criterion": ("gain", "gini", "ratio", None),
-            "grouping": ("levels", "halves", None),
+            "grouping": ("levels", "halves", "merge", None),
+            "lookahead": (0, 1),
             "variant": ("id3", "c45", None),
             "engine": ("memory",),
             "statement": STATEMENTS,
@@ -279,6 +303,15 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
                     "parameter",
                     f"AnonymousTreeClassifier: {name} must be a whole number of at least 1, or None; got {value!r}.",
                 )
+        gain = self.min_gain
+        if (
+            isinstance(gain, bool)
+            or not isinstance(gain, (int, float, np.integer, np.floating))
+            or not 0 <= gain < np.inf
+        ):
+            raise RequirementError(
+                "parameter", f"AnonymousTreeClassifier: min_gain must be a number of at least 0; got {gain!r}."
+            )
         pruning = self.pruning
         if pruning not in ("cost", "none", None) and not (isinstance(pruning, float) and 0 < pruning <= 0.5):
             raise RequirementError(

@@ -32,8 +32,9 @@ from shoal.trees.score import Criterion, Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode
 from shoal.trees.veto import Veto
+from shoal.trees.weights import ClassWeight, Weights, class_weights
 
-Grouping = Literal["halves"] | None
+Grouping = Literal["halves", "merge"] | None
 
 
 def mine_tree(
@@ -49,6 +50,9 @@ def mine_tree(
     max_leaves: int | None = None,
     grouping: Grouping = None,
     pruning: Pruning = None,
+    min_gain: float = 0.0,
+    class_weight: ClassWeight = None,
+    lookahead: int = 0,
     statement: Statement = "counts",
     one_queue: bool = False,
 ) -> TreeRelease:
@@ -58,6 +62,7 @@ def mine_tree(
     the faster one would do; both give the same tree there.
     """
     task = prepare(table, roles, requirement, domain=domain, hierarchies=hierarchies or {})
+    weights = class_weights(class_weight, task.table[roles.target])
     grown = grow(
         task,
         criterion=criterion,
@@ -65,12 +70,22 @@ def mine_tree(
         max_depth=max_depth,
         max_leaves=max_leaves,
         grouping=grouping,
+        min_gain=min_gain,
+        weights=weights,
+        lookahead=lookahead,
         one_queue=one_queue,
         pruning=pruning,
     )
-    grown = prune(grown, pruning)
+    grown = prune(grown, pruning, weights)
     release = publish(
-        grown, task.engine.features, task.table, roles, requirement, declared=task.declared, statement=statement
+        grown,
+        task.engine.features,
+        task.table,
+        roles,
+        requirement,
+        declared=task.declared,
+        weights=None if weights is None else weights.units,
+        statement=statement,
     )
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
@@ -134,28 +149,49 @@ def grow(
     max_depth: int | None = None,
     max_leaves: int | None = None,
     grouping: Grouping = None,
+    min_gain: float = 0.0,
+    weights: Weights | None = None,
+    lookahead: int = 0,
     one_queue: bool = False,
     pruning: Pruning = None,
 ) -> list[GrownNode]:
     """Grow the tree, by the loop that the roles need; nodes that `pruning` is sure to make leaves are left alone."""
     roles, engine = task.roles, task.engine
-    score = Score(criterion, engine.n_people, EVIDENCE if pruning == "cost" else 0.0)
+    evidence = EVIDENCE if pruning == "cost" else 0.0
+    score = Score(criterion, engine.n_people, evidence, weights=weights, min_gain=min_gain)
     depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
-    closed = partial(hopeless, n_people=engine.n_people) if pruning == "cost" else None
+    closed = partial(hopeless, n_people=engine.n_people, weights=weights) if pruning == "cost" else None
+    least = least_people(task.requirement)
     leaves_are_spans = not roles.private and roles.target_role == "private"
     if leaves_are_spans and max_leaves is None and not one_queue:
-        least = least_people(task.requirement)
         return Rounds(
-            engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth, hopeless=closed
+            engine,
+            score,
+            task.veto,
+            least_people=least,
+            grouping=grouping,
+            max_depth=depth,
+            hopeless=closed,
+            lookahead=lookahead,
         ).grow()
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
+    # what batches cannot do: other promises than k, C4.5's ratios, values that merge, trials of splits
     many = roles.target_role == "private" and task.veto.least is not None and not score.by_ratio
+    many = many and grouping != "merge" and not lookahead
     if pruning == "cost" and many and max_leaves is None and not one_queue:
-        least = least_people(task.requirement)
         return Batches(
             engine, score, book, least_people=least, grouping=grouping, max_depth=depth, hopeless=closed
         ).grow()
-    return Queue(engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves, hopeless=closed).grow()
+    return Queue(
+        engine,
+        score,
+        book,
+        grouping=grouping,
+        max_depth=depth,
+        max_leaves=max_leaves,
+        hopeless=closed,
+        lookahead=lookahead,
+    ).grow()
 
 
 def _check_target(table: Table, roles: Roles, least: int) -> None:

@@ -9,20 +9,22 @@ and can break the promise (PKDD'06 Sect. 3.3); it is not offered.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
 from shoal.trees.split import GrownNode
+from shoal.trees.weights import Weights
 
 Pruning = Literal["cost"] | float | None
 EVIDENCE = 6.63  # least χ² of a split that is grown where leaves have a price: chance makes one in a hundred as high
+Weighed = NDArray[np.int64] | NDArray[np.floating[Any]]  # people, or what they weigh
 SLACK = 0.1  # a subtree must be expected to save at least this many errors, as in C4.5
 
 
-def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
+def prune(grown: list[GrownNode], pruning: Pruning, weights: Weights | None = None) -> list[GrownNode]:
     """Replace every subtree by a leaf that is not expected to do worse.
 
     Parameters
@@ -35,6 +37,8 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
         errors or 2·log₂(people) bits for each leaf it adds. This is cost complexity [1]_ at one price. A number above
         0 and at most 0.5: C4.5's error-based pruning [2]_ with that confidence factor; the smaller, the more is
         pruned. None: nothing is pruned.
+    weights
+        How much a person of each class counts in errors and bits, where the average person counts as one.
 
     References
     ----------
@@ -43,9 +47,11 @@ def prune(grown: list[GrownNode], pruning: Pruning) -> list[GrownNode]:
     """
     if pruning is None:
         return grown
-    counts = np.stack([node.counts for node in grown])
+    own = np.stack([node.counts for node in grown])
+    n_people = int(own[0].sum())
+    counts = _weighed(own, n_people, weights)
     if pruning == "cost":
-        costs, slack = _losses(counts) + prices(int(counts[0].sum())), 0.0
+        costs, slack = _losses(counts) + prices(n_people), 0.0
     else:
         people, errors = counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1)
         costs, slack = expected_errors(people, errors, float(pruning))[:, None], SLACK
@@ -73,24 +79,30 @@ def prices(n_people: int) -> NDArray[np.float64]:
     return np.array([bits_a_person / 2, 2 * bits_a_person])
 
 
-def hopeless(counts: NDArray[np.int64], n_people: int) -> NDArray[np.bool_]:
+def hopeless(counts: NDArray[np.int64], n_people: int, weights: Weights | None = None) -> NDArray[np.bool_]:
     """Nodes that pruning by cost makes leaves whatever grows below them: no second leaf could save what it costs.
 
     >>> hopeless(np.array([[900, 100], [990, 10], [999, 1]]), 30_000).tolist()
     [False, False, True]
     """
-    closed: NDArray[np.bool_] = np.all(_losses(counts) <= prices(n_people), axis=1)
+    closed: NDArray[np.bool_] = np.all(_losses(_weighed(counts, n_people, weights)) <= prices(n_people), axis=1)
     return closed
 
 
-def _losses(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _weighed(counts: NDArray[np.int64], n_people: int, weights: Weights | None) -> Weighed:
+    """Counts by class by what people weigh, where the average person of the table counts as one."""
+    return counts if weights is None else weights.weigh(counts) * (n_people / weights.total)
+
+
+def _losses(counts: Weighed) -> NDArray[np.float64]:
     """Errors and bits of each row of counts, as one leaf."""
     return np.stack([counts.sum(axis=1) - counts.max(axis=1), bits(counts)], axis=1)
 
 
-def bits(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def bits(counts: Weighed) -> NDArray[np.float64]:
     """People times entropy of their classes, for each row of counts."""
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    whole = counts.sum(axis=1, keepdims=True)
+    shares = counts / np.where(whole > 0, whole, 1)
     total: NDArray[np.float64] = -(counts * np.log2(np.where(counts > 0, shares, 1.0))).sum(axis=1)
     return total
 
@@ -107,7 +119,7 @@ def _compact(grown: list[GrownNode]) -> list[GrownNode]:
     return [grown[old] for old in kept]
 
 
-def expected_errors(people: NDArray[np.int64], errors: NDArray[np.int64], confidence: float) -> NDArray[np.float64]:
+def expected_errors(people: Weighed, errors: Weighed, confidence: float) -> NDArray[np.float64]:
     """The upper limit of the errors of a leaf, at a confidence: observed ones and what chance may have hidden.
 
     For no errors the exact binomial limit, between none and one a straight line, above the normal approximation with
@@ -118,7 +130,7 @@ def expected_errors(people: NDArray[np.int64], errors: NDArray[np.int64], confid
     """
     n, e = people.astype(np.float64), errors.astype(np.float64)
     z = float(norm.isf(confidence))
-    safe = np.maximum(n, 1.0)
+    safe = np.where(n > 0, n, 1.0)
     share = (e + 0.5) / safe
     spread = np.sqrt(np.maximum(share / safe - share**2 / safe + z**2 / (4 * safe**2), 0.0))
     limit = (share + z**2 / (2 * safe) + z * spread) / (1 + z**2 / safe) * safe

@@ -16,6 +16,7 @@ from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import form_of
+from shoal.trees.lookahead import Lookahead, Nodes, SpanGround
 from shoal.trees.score import Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode, Hopeless, Split
@@ -29,7 +30,8 @@ class Queue:
 
     A candidate that would break the promise comes back as the best form of the same feature in the same node that would
     not: the next level of a hierarchy, the next best cut. When it is taken out again, it is looked at again, since
-    other splits may have come in between.
+    other splits may have come in between. With `lookahead`, a candidate's gain includes what the best splits of its
+    parts would gain, as things stand when its node is made.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Queue:
         max_depth: int = MAX_DEPTH,
         max_leaves: int | None = None,
         hopeless: Hopeless | None = None,
+        lookahead: int = 0,
     ) -> None:
         self._engine = engine
         self._score = score
@@ -51,7 +54,10 @@ class Queue:
         self._max_leaves = engine.n_people if max_leaves is None else max_leaves
         self._n_leaves = 1  # those that somebody is in
         self._forms = [form_of(feature, score, grouping) for feature in engine.features]
-        self._heap: list[tuple[float, int, int, int]] = []  # −value, node, feature, position
+        ground = SpanGround(engine, book)
+        self._lookahead = Lookahead(engine, score, self._forms, ground) if lookahead else None
+        # −value, −gain by itself (where they differ), node, feature, position
+        self._heap: list[tuple[float, int, int, int, int]] = []
         self._grown: list[GrownNode] = []
         self._ids: list[int] = []  # the engine's number of each grown node; −1 where nobody is
         self._reach: list[Ids] = []
@@ -64,7 +70,7 @@ class Queue:
         self._reach.append(self._book.root)
         self._open([0])
         while self._heap and self._n_leaves < self._max_leaves:
-            _, node, f, position = heapq.heappop(self._heap)
+            _, _, node, f, position = heapq.heappop(self._heap)
             if self._grown[node].split is None:
                 self._reach[node] = self._book.current(self._reach[node])
                 self._consider(node, f, position)
@@ -84,18 +90,20 @@ class Queue:
         order = form.order(counts)
         gains = form.gains(counts, order)
         kept = self._book.kept(reach, f, form, order, gains.shape[1])
+        if kept[position]:
+            self._split(node, form.split(f, position, None if order is None else order[0]), counts)
+            return
+        if self._looks_ahead(node):
+            self._open_far(node, [f])
+            return
         best = int(form.choose(gains, kept[None])[0])
         gains = self._score.evident(gains.T, self._grown[node].counts[None]).T
-        if not kept[best] or not gains[0, best]:
-            return
-        if best == position:
-            self._split(node, form.split(f, position, None if order is None else order[0]), counts)
-        else:
+        if kept[best] and gains[0, best]:
             value: float = int(gains[0, best])
             if self._score.by_ratio:
                 sizes = form.sizes(counts, np.array([best]), order)
                 value = value / max(int(self._score.split_information(sizes)[0]), 1)
-            heapq.heappush(self._heap, (-value, node, f, best))
+            heapq.heappush(self._heap, (-value, 0, node, f, best))
 
     def _split(self, node: int, split: Split, counts: Counts) -> None:
         feature = self._engine.features[split.feature]
@@ -135,6 +143,9 @@ class Queue:
         if nodes and self._hopeless is not None:
             closed = self._hopeless(np.stack([self._grown[n].counts for n in nodes]))
             nodes = [n for n, no in zip(nodes, closed, strict=True) if not no]
+        for node in [n for n in nodes if self._looks_ahead(n)]:
+            self._open_far(node)
+        nodes = [n for n in nodes if not self._looks_ahead(n)]
         if not nodes:
             return
         ids = np.array([self._ids[node] for node in nodes], dtype=np.int64)
@@ -154,4 +165,20 @@ class Queue:
         gains = self._score.evident(gains, classes)
         values = self._score.ratios(gains, information, classes.sum(axis=1)) if self._score.by_ratio else gains
         for i, j in zip(*np.nonzero(values > 0), strict=True):
-            heapq.heappush(self._heap, (-values[i, j].item(), nodes[j], usable[i][0], int(positions[i, j])))
+            heapq.heappush(self._heap, (-values[i, j].item(), 0, nodes[j], usable[i][0], int(positions[i, j])))
+
+    def _looks_ahead(self, node: int) -> bool:
+        """Whether a node's splits are judged together with splits below: not where none may follow."""
+        return self._lookahead is not None and self._grown[node].depth + 1 < self._max_depth
+
+    def _open_far(self, node: int, features: list[int] | None = None) -> None:
+        """Queue the splits of a node (of some features), judged together with the splits below them."""
+        assert self._lookahead is not None
+        nodes = Nodes(np.array([self._ids[node]]), self._grown[node].counts[None], [self._reach[node]])
+        candidates = self._lookahead.weighed(nodes, features)
+        if not candidates:
+            return
+        for each, value in zip(candidates, self._lookahead.values(nodes, candidates)[:, 0], strict=True):
+            if value > 0:
+                entry = (-float(value), -int(each.own[0]), node, each.feature, int(each.positions[0]))
+                heapq.heappush(self._heap, entry)

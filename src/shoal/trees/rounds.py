@@ -17,6 +17,7 @@ from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import Form, form_of
+from shoal.trees.lookahead import Chosen, Lookahead, NodeGround
 from shoal.trees.score import Order, Score
 from shoal.trees.spans import root_refusal
 from shoal.trees.split import GrownNode, Hopeless
@@ -51,6 +52,8 @@ class Rounds:
         People that any group has that keeps the requirement.
     hopeless
         Tells by their class counts which nodes need not be looked at, since pruning would make them leaves anyway.
+    lookahead
+        1: weigh a split together with the best splits of its parts.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Rounds:
         grouping: str | None = None,
         max_depth: int = MAX_DEPTH,
         hopeless: Hopeless | None = None,
+        lookahead: int = 0,
     ) -> None:
         self._engine = engine
         self._score = score
@@ -71,6 +75,8 @@ class Rounds:
         self._max_depth = max_depth
         self._hopeless = hopeless
         self._forms = [form_of(feature, score, grouping) for feature in engine.features]
+        ground = NodeGround(engine, veto, least_people)
+        self._lookahead = Lookahead(engine, score, self._forms, ground) if lookahead else None
         self._grown: list[GrownNode] = []
 
     def grow(self) -> list[GrownNode]:
@@ -82,36 +88,47 @@ class Rounds:
         self._grown = [GrownNode(0, root[0])]
         depth = 0
         while len(ids) and depth < self._max_depth:
-            ids, nodes = self._split(ids, nodes)
+            classes = np.stack([self._grown[node].counts for node in nodes])
+            if self._lookahead is not None and depth + 1 < self._max_depth:
+                chosen = self._lookahead.best_splits(ids, classes)
+            else:
+                chosen = self._best_splits(ids, classes)
+            ids, nodes = self._split(ids, nodes, chosen)
             depth += 1
         return self._grown
 
-    def _split(self, ids: Ids, nodes: list[int]) -> tuple[Ids, list[int]]:
-        """Split every node that has a split, and return the children worth looking at."""
+    def _best_splits(self, ids: Ids, classes: Counts) -> list[Chosen]:
+        """The best split of every node that has one."""
         usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
         # kernels run side by side; for few people the Python around them is more than they are
         people = self._engine.n_people
         offers = side_by_side(lambda each: self._offers(ids, *each), usable, rows=people)
         if not offers:
-            return ids[:0], []
+            return []
         information = np.stack([offer.information for offer in offers]) if self._score.by_ratio else None
-        classes = np.stack([self._grown[node].counts for node in nodes])
         gains = self._score.evident(np.stack([offer.gains for offer in offers]), classes)
         picked = self._score.pick(gains, information, classes.sum(axis=1))
+        chosen = []
+        for number, ((f, _), offer) in enumerate(zip(usable, offers, strict=True)):
+            here = np.flatnonzero(picked == number)
+            if len(here):
+                order = None if offer.order is None else offer.order[here]
+                chosen.append(Chosen(f, here, offer.positions[here], order))
+        return chosen
+
+    def _split(self, ids: Ids, nodes: list[int], chosen: list[Chosen]) -> tuple[Ids, list[int]]:
+        """Make the splits that were chosen, and return the children worth looking at."""
         new_ids: list[Ids] = [ids[:0]]
         new_nodes: list[int] = []
-        for (f, form), offer, number in zip(usable, offers, range(len(usable)), strict=True):
-            here = np.flatnonzero(picked == number)
-            if not len(here):
-                continue
-            positions = offer.positions[here]
-            order = None if offer.order is None else offer.order[here]
-            branch_of = form.branches(positions, order)
-            children = self._engine.split_nodes(ids[here], f, branch_of, int(branch_of.max()) + 1)
+        for each in chosen:
+            f, form, order = each.feature, self._forms[each.feature], each.order
+            assert form is not None
+            branch_of = form.branches(each.positions, order)
+            children = self._engine.split_nodes(ids[each.nodes], f, branch_of, int(branch_of.max()) + 1)
             new_ids.append(children[children >= 0])
-            for i, (at, own) in enumerate(zip(here.tolist(), children.tolist(), strict=True)):
+            for i, (at, own) in enumerate(zip(each.nodes.tolist(), children.tolist(), strict=True)):
                 parent = self._grown[nodes[at]]
-                parent.split = form.split(f, int(positions[i]), None if order is None else order[i])
+                parent.split = form.split(f, int(each.positions[i]), None if order is None else order[i])
                 for branch, child in enumerate(own):
                     if child >= 0:
                         parent.children[branch] = len(self._grown)

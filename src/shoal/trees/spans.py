@@ -101,6 +101,12 @@ class SpanBook:
         """How many spans there have been, split ones included."""
         return self._n_spans
 
+    def try_public(self, reach: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> list[Ids]:
+        """The reach that each branch of a public split would have, until the same spans are split again."""
+        branches = np.repeat(branch_of[None], len(reach), axis=0)
+        new = self._enter(reach, self._engine.split_spans(reach, feature, branches, n_branches))
+        return [column[column >= 0] for column in new.T]
+
     def _asked(self, reach: Ids) -> Ids:
         """The spans that the requirement is asked of: all, or those of several bins."""
         return reach if self._strict else reach[self._multiple[reach]]
@@ -119,7 +125,14 @@ class SpanBook:
         return kept
 
     def _register(self, parents: Ids, children: Ids) -> Ids:
-        """Enter new spans under the ones they came from; an engine numbers them on, parent by parent."""
+        """Enter new spans under the ones they came from."""
+        self._enter(parents, children)
+        self._n_children[parents] = (children >= 0).sum(axis=1)
+        self._first_child[parents] = np.where(children >= 0, children, np.iinfo(np.int64).max).min(axis=1)
+        return children
+
+    def _enter(self, parents: Ids, children: Ids) -> Ids:
+        """Enter new spans; an engine numbers them on, parent by parent."""
         used = children >= 0
         n_new = int(used.sum())
         first, self._n_spans = self._n_spans, self._n_spans + n_new
@@ -129,8 +142,6 @@ class SpanBook:
             self._n_children = np.concatenate([self._n_children, more])
             self._multiple = np.concatenate([self._multiple, more > 0])
         self._multiple[first : self._n_spans] = np.repeat(self._multiple[parents], used.sum(axis=1))
-        self._n_children[parents] = used.sum(axis=1)
-        self._first_child[parents] = np.where(used, children, np.iinfo(np.int64).max).min(axis=1)
         return children
 
 

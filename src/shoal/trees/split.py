@@ -16,10 +16,12 @@ Hopeless = Callable[[NDArray[np.int64]], NDArray[np.bool_]]  # class counts of n
 
 @dataclass(frozen=True)
 class Split:
-    """One test: a feature at a level of its hierarchy, a numeric feature at a cut, or a set of codes against the rest.
+    """One test: a feature at a level of its hierarchy, a numeric feature at a cut, a set of codes against the rest, or
+    groups of codes.
 
     `missing_low` sends missing numbers to the lower part of a cut; `low` is the set of codes of the first branch;
-    `missing_to` is the group of the level that missing values join, if they do not stand alone.
+    `groups` holds the branch of each code; `missing_to` is the group of the level that missing values join, if they do
+    not stand alone.
     """
 
     feature: int
@@ -28,6 +30,7 @@ class Split:
     cut: int | None = None
     missing_low: bool = False
     low: tuple[int, ...] | None = None
+    groups: tuple[int, ...] | None = None
 
     def branch_of(self, feature: Feature) -> NDArray[np.int32]:
         """The branch that each code takes."""
@@ -41,6 +44,8 @@ class Split:
             branch = np.ones(feature.n_codes, dtype=np.int32)
             branch[list(self.low)] = 0
             return branch
+        if self.groups is not None:
+            return np.array(self.groups, dtype=np.int32)
         assert self.cut is not None
         branch = (np.arange(feature.n_codes) > self.cut).astype(np.int32)
         if feature.missing:
@@ -49,6 +54,8 @@ class Split:
 
     def n_branches(self, feature: Feature) -> int:
         """How many branches there are, taken or not."""
+        if self.groups is not None:
+            return max(self.groups) + 1
         if self.level is None:
             return 2
         assert feature.levels is not None
