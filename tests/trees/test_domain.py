@@ -4,9 +4,10 @@
 import numpy as np
 import pytest
 
-from shoal import AnonymousTreeClassifier, KAnonymity, Roles, audit, to_table
+from shoal import AnonymousTreeClassifier, KAnonymity, RequirementError, Roles, audit, to_table
 from shoal.audit.recount import recount
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
+from shoal.release.parse import parse_tree
 
 CLAIM = ({"requirement": "k-anonymity", "k": 2},)
 
@@ -166,3 +167,21 @@ def test_an_empty_leaf_predicts_as_its_parent():
     assert [str(leaf_) for leaf_ in tree.release_.predict(to_table({"c": ["a", "b", "z"]}))] == ["n", "y", "n"]
     assert tree.release_.predict_proba(to_table({"c": ["z"]}))[0].tolist() == pytest.approx([5 / 9, 4 / 9])
     assert "nobody" in str(tree.release_)
+
+
+def test_a_release_says_which_numeric_columns_were_cut_at_quantiles():
+    rng = np.random.default_rng(0)
+    few, many = rng.integers(0, 60, 3000), rng.normal(size=3000)
+    people = {"few": few, "many": many, "sick": np.where(few / 60 + many / 4 > 0.5, "yes", "no")}
+    release = AnonymousTreeClassifier(privacy=50, max_codes=100).fit(people, "sick").release_
+    assert {name: release.attribute(name).quantiles for name in ("few", "many")} == {"few": False, "many": True}
+    assert parse_tree(release.to_json()).attribute("many").quantiles
+    exact = AnonymousTreeClassifier(privacy=50, max_codes=3000).fit(people, "sick").release_
+    assert not exact.attribute("many").quantiles
+    assert "quantiles" not in str(exact.to_json())
+
+
+@pytest.mark.parametrize("wrong", [1, 0, None, True, "many", 10.0])
+def test_max_codes_is_a_whole_number(wrong):
+    with pytest.raises(RequirementError, match="max_codes must be a whole number of at least 2"):
+        AnonymousTreeClassifier(max_codes=wrong).fit({"x": [1, 2], "y": ["a", "b"]}, "y")

@@ -32,6 +32,8 @@ class Feature:
         The groupings of a hierarchy, finest first; None for a numeric column without one.
     cuts
         For a numeric column without a hierarchy: code j holds the numbers above cuts[j-1] and at most cuts[j].
+    quantiles
+        Whether these cuts are at quantiles, since the column has too many numbers for a cut between any two.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Feature:
     missing: bool = False
     levels: Levels | None = None
     cuts: NDArray[np.float64] | None = None
+    quantiles: bool = False
 
     @property
     def n_known(self) -> int:

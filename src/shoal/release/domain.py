@@ -26,6 +26,7 @@ class Attribute:
 
     The domain is what an attacker knows of the column before he sees the model: all values of a categorical column,
     the bounds of a numeric one (whole numbers only where `integer`), and whether a value can be missing.
+    `quantiles` says that a miner sought thresholds of a numeric column at its quantiles, not between any two numbers.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Attribute:
     bounds: tuple[float, float] | None = None
     integer: bool = False
     missing: bool = False
+    quantiles: bool = False
     labels: Literal["string", "integer", "number", "boolean"] = "string"
 
     @classmethod
@@ -69,6 +71,8 @@ class Attribute:
             entry["integer"] = True
         if self.missing:
             entry["missing"] = True
+        if self.quantiles:
+            entry["quantiles"] = True
         if self.labels != "string":
             entry["labels"] = self.labels
         return entry

@@ -72,14 +72,14 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
 
 
 def _attribute(entry: Any, at: str) -> Attribute:
-    checks.keys(entry, at, {"name", "role", "type"}, {"values", "bounds", "integer", "missing", "labels"})
+    checks.keys(entry, at, {"name", "role", "type"}, {"values", "bounds", "integer", "missing", "labels", "quantiles"})
     name, role, kind = (checks.text(entry[key], f"{at}.{key}") for key in ("name", "role", "type"))
     if role not in ("public", "private"):
         checks.refuse(f"{at}.role", "must be 'public' or 'private'")
     missing = checks.flag(entry, "missing", at)
     if kind == "categorical":
-        if "values" not in entry or "bounds" in entry or "integer" in entry:
-            checks.refuse(at, "is categorical, so it must state values, and neither bounds nor integer")
+        if "values" not in entry or not {"bounds", "integer", "quantiles"}.isdisjoint(entry):
+            checks.refuse(at, "is categorical, so it must state values, and neither bounds nor integer nor quantiles")
         values = checks.texts(entry["values"], f"{at}.values", checks.MAX_VALUES)
         labels = checks.text(entry.get("labels", "string"), f"{at}.labels")
         if len(set(values)) < len(values):
@@ -97,7 +97,8 @@ def _attribute(entry: Any, at: str) -> Attribute:
     if low > high:
         checks.refuse(f"{at}.bounds", "must not end below their start")
     integer = checks.flag(entry, "integer", at)
-    return Attribute(name, role, "numeric", bounds=(low, high), integer=integer, missing=missing)  # type: ignore[arg-type]
+    quantiles = checks.flag(entry, "quantiles", at)
+    return Attribute(name, role, "numeric", (), (low, high), integer, missing, quantiles)  # type: ignore[arg-type]
 
 
 def _unused(body: dict[str, Any], attributes: dict[str, Attribute]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from shoal.privacy import Requirement, as_requirement
 from shoal.release.statement import STATEMENTS, Statement
 from shoal.release.tree import Unknown
 from shoal.trees.estimator import ShoalEstimator, check_one_row_each, checked_target
+from shoal.trees.features import MAX_CODES
 from shoal.trees.mine import mine_tree
 from shoal.trees.score import Criterion
 from shoal.trees.weights import ClassWeight
@@ -96,6 +97,9 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
     lookahead
         1: choose a split by what it gains together with the best splits right below it. Of each column the best split
         is tried and, where it cuts in two, the most even one: at most 12 a node. Takes many times as long.
+    max_codes
+        Numeric columns of at most this many distinct numbers are cut between any two of them; others at this many
+        quantiles, and the release says so.
     statement
         What the release says of its leaves: ``"counts"``, how many people of each class; ``"shares"``, the share of
         each class; or ``"majority"``, only the class that is predicted, so that there is no `predict_proba`. Groups and
@@ -168,6 +172,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         min_gain: float = 0.0,
         class_weight: ClassWeight = None,
         lookahead: Literal[0, 1] = 0,
+        max_codes: int = MAX_CODES,
         statement: Statement = "counts",
         unknown: Unknown = "error",
         variant: Literal["id3", "c45"] | None = None,
@@ -190,6 +195,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         self.min_gain = min_gain
         self.class_weight = class_weight
         self.lookahead = lookahead
+        self.max_codes = max_codes
         self.statement = statement
         self.unknown = unknown
         self.variant = variant
@@ -249,6 +255,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             max_depth=self.max_depth,
             max_leaves=self.max_leaves,
             class_weight=self.class_weight,
+            max_codes=self.max_codes,
             statement=self.statement,
         )
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
@@ -296,12 +303,14 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             "strict": (True, False),
             "unknown": ("error", "ancestor"),
         }
-        for name in ("max_depth", "max_leaves"):
+        for name, least in (("max_depth", 1), ("max_leaves", 1), ("max_codes", 2)):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1):
+            none = value is None and name != "max_codes"
+            if not none and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least):
                 raise RequirementError(
                     "parameter",
-                    f"AnonymousTreeClassifier: {name} must be a whole number of at least 1, or None; got {value!r}.",
+                    f"AnonymousTreeClassifier: {name} must be a whole number of at least {least}"
+                    f"{'' if name == 'max_codes' else ', or None'}; got {value!r}.",
                 )
         gain = self.min_gain
         if (

@@ -13,14 +13,17 @@ from shoal.data.hierarchy import Hierarchy, Levels
 from shoal.data.table import Codes, Column, smallest_dtype
 from shoal.engines import Feature
 
-MAX_CODES = 1024  # a numeric column with more distinct numbers is cut at quantiles
+MAX_CODES = 1024
 
 
-def make_feature(column: Column, *, public: bool, hierarchies: Mapping[str, Hierarchy]) -> tuple[Feature, Codes]:
+def make_feature(
+    column: Column, *, public: bool, hierarchies: Mapping[str, Hierarchy], max_codes: int = MAX_CODES
+) -> tuple[Feature, Codes]:
     """The feature of a column and the codes it counts.
 
     A categorical column splits into its values, and into the groups of its hierarchy; a numeric one with a hierarchy
-    into its intervals, and without one at round cuts between neighbouring numbers.
+    into its intervals, and without one at round cuts between neighbouring numbers; with more than `max_codes` distinct
+    numbers, between quantiles.
     """
     hierarchy = hierarchies.get(column.name)
     if column.kind == "categorical":
@@ -32,12 +35,11 @@ def make_feature(column: Column, *, public: bool, hierarchies: Mapping[str, Hier
         return Feature(column.name, public, len(levels.labels[0]), column.missing, levels=levels), codes
     counts = column.counts()[: len(column.numbers)]
     present = column.numbers[counts > 0]
-    if len(present) <= MAX_CODES:
-        cuts = round_cuts(present)
-    else:
-        cuts = quantile_cuts(column.numbers, counts, MAX_CODES)
-    codes = _recode(column, cuts)
-    return Feature(column.name, public, len(cuts) + 1 + column.missing, column.missing, cuts=cuts), codes
+    many = len(present) > max_codes
+    cuts = quantile_cuts(column.numbers, counts, max_codes) if many else round_cuts(present)
+    n_codes = len(cuts) + 1 + column.missing
+    feature = Feature(column.name, public, n_codes, column.missing, cuts=cuts, quantiles=many)
+    return feature, _recode(column, cuts)
 
 
 def levels_cuts(levels: Levels) -> tuple[NDArray[np.float64], ...]:

@@ -23,7 +23,7 @@ from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.release.statement import Statement
 from shoal.trees.batches import Batches
-from shoal.trees.features import make_feature
+from shoal.trees.features import MAX_CODES, make_feature
 from shoal.trees.prune import EVIDENCE, Pruning, hopeless, prune
 from shoal.trees.publish import publish
 from shoal.trees.queue import Queue
@@ -53,6 +53,7 @@ def mine_tree(
     min_gain: float = 0.0,
     class_weight: ClassWeight = None,
     lookahead: int = 0,
+    max_codes: int = MAX_CODES,
     statement: Statement = "counts",
     one_queue: bool = False,
 ) -> TreeRelease:
@@ -61,7 +62,7 @@ def mine_tree(
     The parameters are those of `AnonymousTreeClassifier`. `one_queue` asks for the loop that any roles need even where
     the faster one would do; both give the same tree there.
     """
-    task = prepare(table, roles, requirement, domain=domain, hierarchies=hierarchies or {})
+    task = prepare(table, roles, requirement, domain=domain, hierarchies=hierarchies or {}, max_codes=max_codes)
     weights = class_weights(class_weight, task.table[roles.target])
     grown = grow(
         task,
@@ -106,7 +107,13 @@ class Task:
 
 
 def prepare(
-    table: Table, roles: Roles, requirement: Requirement, *, domain: Domain | None, hierarchies: Mapping[str, Hierarchy]
+    table: Table,
+    roles: Roles,
+    requirement: Requirement,
+    *,
+    domain: Domain | None,
+    hierarchies: Mapping[str, Hierarchy],
+    max_codes: int = MAX_CODES,
 ) -> Task:
     """Settle the domain, check what is asked, and set up the engine."""
     least = least_people(requirement)
@@ -114,7 +121,9 @@ def prepare(
     target = table[roles.target]
     _check_target(table, roles, least)
     made = side_by_side(
-        lambda name: make_feature(table[name], public=name in roles.public, hierarchies=hierarchies),
+        lambda name: make_feature(
+            table[name], public=name in roles.public, hierarchies=hierarchies, max_codes=max_codes
+        ),
         roles.features,
         rows=table.n_rows,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +48,11 @@ def publish(
         )
     asked = {features[node.split.feature].name for node in grown if node.split is not None}
     stated = asked | {roles.target} | set(roles.sensitive) | set(declared)
+    at_quantiles = {feature.name for feature in features if feature.quantiles}
     attributes = tuple(
-        Attribute.of(column, "public" if roles.of(name) == "public" else "private")
+        replace(
+            Attribute.of(column, "public" if roles.of(name) == "public" else "private"), quantiles=name in at_quantiles
+        )
         for name, column in table.items()
         if name in stated
     )
