@@ -272,6 +272,8 @@ LOOPS = [
     {"grouping": "halves"},
     {"grouping": "merge"},
     {"grouping": "merge", "class_weight": "balanced", "criterion": "gini"},
+    {"grouping": "halves", "class_weight": "balanced", "criterion": "gini", "pruning": "cost"},
+    {"class_weight": "balanced", "pruning": "cost"},
     {"min_gain": 0.05, "grouping": "halves"},
     {"lookahead": 1},
     {"lookahead": 1, "grouping": "merge", "criterion": "gini"},

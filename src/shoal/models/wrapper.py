@@ -23,6 +23,7 @@ from shoal.privacy import Requirement, as_requirement
 from shoal.release.tree import Unknown
 from shoal.trees.classifier import AnonymousTreeClassifier
 from shoal.trees.estimator import ShoalEstimator
+from shoal.trees.options import check_options
 
 TREE_OPTIONS = ("criterion", "grouping", "pruning", "variant", "max_depth", "max_leaves", "min_gain", "lookahead")
 
@@ -196,7 +197,7 @@ class AnonymousModel(MetaEstimatorMixin, ShoalEstimator):  # type: ignore[misc] 
             )
         # pruning undoes splits after which both sides have the same most frequent class; a model can still use those
         tree = AnonymousTreeClassifier(**{"pruning": "none", **options})
-        tree._check_options()
+        check_options(tree)
         return {**tree._manner(), "max_depth": tree.max_depth, "max_leaves": tree.max_leaves}
 
     def __sklearn_tags__(self) -> Any:

@@ -18,13 +18,14 @@ from shoal.data.frames import to_table
 from shoal.data.hierarchy import load_hierarchies
 from shoal.data.roles import Roles, TargetRole
 from shoal.data.target import name_of, with_target
-from shoal.errors import DataError, RequirementError
+from shoal.errors import DataError
 from shoal.privacy import Requirement, as_requirement
-from shoal.release.statement import STATEMENTS, Statement
+from shoal.release.statement import Statement
 from shoal.release.tree import Unknown
 from shoal.trees.estimator import ShoalEstimator, check_one_row_each, checked_target
 from shoal.trees.features import MAX_CODES
 from shoal.trees.mine import mine_tree
+from shoal.trees.options import check_options
 from shoal.trees.score import Criterion
 from shoal.trees.weights import ClassWeight
 
@@ -93,7 +94,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
     class_weight
         How much people of each class count in what splits gain, in pruning and in answers: ``"balanced"``, as much as
         there are fewer of them; or a dict from each class to a positive number. Only ratios matter; they are rounded to
-        1/27,720 of the heaviest class. Groups are counted in people whatever their weight.
+        1/27,720 of the heaviest class. The release states them; those of ``"balanced"`` tell how often each class
+        occurs. Groups are counted in people whatever their weight.
     lookahead
         1: choose a split by what it gains together with the best splits right below it. Of each column the best split
         is tried and, where it cuts in two, the most even one: at most 12 a node. Takes many times as long.
@@ -212,7 +214,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         y
             The target's values, or the name of its column in `X`.
         """
-        self._check_options()
+        check_options(self)
         requirement = as_requirement(self.privacy)
         if y is None:
             raise DataError(
@@ -291,46 +293,3 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             "min_gain": float(self.min_gain),
             "lookahead": int(self.lookahead),
         }
-
-    def _check_options(self) -> None:
-        allowed: dict[str, tuple[Any, ...]] = {
-            "criterion": ("gain", "gini", "ratio", None),
-            "grouping": ("levels", "halves", "merge", None),
-            "lookahead": (0, 1),
-            "variant": ("id3", "c45", None),
-            "engine": ("memory",),
-            "statement": STATEMENTS,
-            "strict": (True, False),
-            "unknown": ("error", "ancestor"),
-        }
-        for name, least in (("max_depth", 1), ("max_leaves", 1), ("max_codes", 2)):
-            value = getattr(self, name)
-            none = value is None and name != "max_codes"
-            if not none and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least):
-                raise RequirementError(
-                    "parameter",
-                    f"AnonymousTreeClassifier: {name} must be a whole number of at least {least}"
-                    f"{'' if name == 'max_codes' else ', or None'}; got {value!r}.",
-                )
-        gain = self.min_gain
-        if (
-            isinstance(gain, bool)
-            or not isinstance(gain, (int, float, np.integer, np.floating))
-            or not 0 <= gain < np.inf
-        ):
-            raise RequirementError(
-                "parameter", f"AnonymousTreeClassifier: min_gain must be a number of at least 0; got {gain!r}."
-            )
-        pruning = self.pruning
-        if pruning not in ("cost", "none", None) and not (isinstance(pruning, float) and 0 < pruning <= 0.5):
-            raise RequirementError(
-                "parameter",
-                "AnonymousTreeClassifier: pruning must be 'cost', 'none', None or a number above 0 and at most 0.5; "
-                f"got {pruning!r}.",
-            )
-        for name, values in allowed.items():
-            if getattr(self, name) not in values:
-                choice = " or ".join(map(repr, values))
-                raise RequirementError(
-                    "parameter", f"AnonymousTreeClassifier: {name} must be {choice}; got {getattr(self, name)!r}."
-                )
