@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal._kernels import counts as kernels
 from shoal.data.table import Codes
-from shoal.engines.base import Counts, Feature, Ids
+from shoal.engines.base import Counts, Feature, Ids, Way
+from shoal.engines.outlook import Outlook
 
 
 class Segments:
@@ -93,6 +95,16 @@ class MemoryEngine:
     def split_nodes(self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """See `Engine`."""
         return self._nodes.split(nodes, self._codes[feature], branch_of, n_branches)
+
+    def outlooks(self, node: int, ways: Sequence[Way], *, least_people: int, bits_a_leaf: float, gini: bool) -> Counts:
+        """See `Engine`."""
+        start, end = self._nodes.ends_of(np.array([node]))
+        rows = self._nodes.order[int(start[0]) : int(end[0])]
+        return self._outlook.costs(rows, ways, least_people=least_people, bits_a_leaf=bits_a_leaf, gini=gini)
+
+    @cached_property
+    def _outlook(self) -> Outlook:
+        return Outlook(self.features, self._codes, self._target, self.n_classes)
 
     def class_spans(self) -> Ids:
         """See `Engine`."""

@@ -24,11 +24,11 @@ from shoal.trees.estimator import ShoalEstimator, check_one_row_each, checked_ta
 from shoal.trees.mine import mine_tree
 from shoal.trees.score import Criterion
 
-# criterion, grouping and pruning of each variant
-VARIANTS: dict[str | None, tuple[Criterion, str, str | float]] = {
-    "id3": ("gain", "levels", "none"),
-    "c45": ("ratio", "levels", 0.25),
-    None: ("gini", "halves", "cost"),
+# criterion, grouping, pruning and search of each variant
+VARIANTS: dict[str | None, tuple[Criterion, str, str | float, bool]] = {
+    "id3": ("gain", "levels", "none", False),
+    "c45": ("ratio", "levels", 0.25, False),
+    None: ("gini", "halves", "cost", True),
 }
 
 
@@ -68,17 +68,22 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         ``"halves"``, in two groups of values with like classes, so that rare values need not stand alone. None: as the
         variant has it.
     pruning
-        What becomes a leaf again after growing: ``"cost"``, a subtree that saves neither ½·log₂(people) errors nor
-        2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based pruning with that confidence
-        factor; ``"none"``. None: as the variant has it. Pruning only merges groups, so it needs a monotone requirement;
-        all of Shoal's are.
+        What becomes a leaf again after growing: ``"cost"``, a subtree that neither saves errors, as error-based pruning
+        at 0.1 expects them, nor 2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based
+        pruning with that confidence factor; ``"none"``. None: as the variant has it. Pruning only merges groups, so it
+        needs a monotone requirement; all of Shoal's are.
+    search
+        Whether to look beyond the highest gain. With the target alone private, the splits of the largest nodes (a
+        quarter of the table and more) are chosen by the trees that would grow below them. With other private columns,
+        public tests stand above private ones, and as few of them as are expected to pay, instead of in order of gain;
+        this needs pruning. With `max_leaves` or a public target there is no search. None: as the variant has it.
     unknown
         What `predict` does with a category that the declared domain does not have: ``"error"``, or ``"ancestor"``:
         answer from the node that asks for it.
     variant
         ``"id3"``: as in the papers (information gain, a branch a value, nothing pruned). ``"c45"``: the papers' C4.5
         (gain ratio, a branch a value, error-based pruning at 0.25). None: what did best in our measurements (Gini,
-        halves, pruning by cost).
+        halves, pruning by cost, search).
     engine
         Where counts come from; today ``"memory"``.
     random_state
@@ -134,6 +139,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         criterion: Criterion | None = None,
         grouping: Literal["levels", "halves"] | None = None,
         pruning: Literal["cost", "none"] | float | None = None,
+        search: bool | None = None,
         strict: bool = False,
         max_depth: int | None = None,
         max_leaves: int | None = None,
@@ -152,6 +158,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         self.criterion = criterion
         self.grouping = grouping
         self.pruning = pruning
+        self.search = search
         self.strict = strict
         self.max_depth = max_depth
         self.max_leaves = max_leaves
@@ -242,6 +249,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             "criterion": of_variant[0] if self.criterion is None else self.criterion,
             "grouping": None if grouping == "levels" else grouping,
             "pruning": None if pruning == "none" else pruning,
+            "search": of_variant[3] if self.search is None else self.search,
         }
 
     def _check_options(self) -> None:
@@ -251,6 +259,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             "variant": ("id3", "c45", None),
             "engine": ("memory",),
             "strict": (True, False),
+            "search": (True, False, None),
             "unknown": ("error", "ancestor"),
         }
         for name in ("max_depth", "max_leaves"):

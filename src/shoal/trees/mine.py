@@ -21,10 +21,12 @@ from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.features import make_feature
 from shoal.trees.prune import Pruning, prune
+from shoal.trees.public_first import PublicFirst
 from shoal.trees.publish import publish
 from shoal.trees.queue import Queue
 from shoal.trees.rounds import Rounds
 from shoal.trees.score import Criterion, Score
+from shoal.trees.search import Search
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode
 from shoal.trees.veto import Veto
@@ -45,6 +47,7 @@ def mine_tree(
     max_leaves: int | None = None,
     grouping: Grouping = None,
     pruning: Pruning = None,
+    search: bool = False,
     one_queue: bool = False,
 ) -> TreeRelease:
     """Mine a tree that keeps a requirement, and attach the verdict of its audit.
@@ -60,9 +63,10 @@ def mine_tree(
         max_depth=max_depth,
         max_leaves=max_leaves,
         grouping=grouping,
+        pruning=pruning,
+        search=search,
         one_queue=one_queue,
     )
-    grown = prune(grown, pruning)
     release = publish(grown, task.engine.features, task.table, roles, requirement, declared=task.declared)
     verdict = audit(release, task.table, privacy=requirement)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
@@ -122,18 +126,32 @@ def grow(
     max_depth: int | None = None,
     max_leaves: int | None = None,
     grouping: Grouping = None,
+    pruning: Pruning = None,
+    search: bool = False,
     one_queue: bool = False,
 ) -> list[GrownNode]:
-    """Grow the tree, by the loop that the roles need."""
+    """Grow the tree, by the loop that the roles need, and prune it.
+
+    With private columns that is the queue; or, for a `search` in a tree that will be pruned, all public tests first.
+    """
     roles, engine = task.roles, task.engine
     score = Score(criterion, engine.n_people)
     depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
-    leaves_are_spans = not roles.private and roles.target_role == "private"
-    if leaves_are_spans and max_leaves is None and not one_queue:
-        least = least_people(task.requirement)
-        return Rounds(engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth).grow()
+    least = least_people(task.requirement)
+    alone = roles.target_role == "private" and max_leaves is None and not one_queue
+    if alone and not roles.private:
+        searching = Search(engine, least_people=least, gini=criterion == "gini") if search else None
+        rounds = Rounds(
+            engine, score, task.veto, least_people=least, grouping=grouping, max_depth=depth, search=searching
+        )
+        return prune(rounds.grow(), pruning)
+    if alone and search and pruning is not None and not roles.sensitive:
+        return PublicFirst(
+            engine, score, task.veto, least_people=least, pruning=pruning, grouping=grouping, max_depth=depth
+        ).grow()
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
-    return Queue(engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves).grow()
+    queue = Queue(engine, score, book, grouping=grouping, max_depth=depth, max_leaves=max_leaves)
+    return prune(queue.grow(), pruning)
 
 
 def _check_target(table: Table, roles: Roles, least: int) -> None:

@@ -8,7 +8,7 @@ cores.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,6 +20,7 @@ from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import Cuts, Form, Levels, form_of
 from shoal.trees.score import Score
+from shoal.trees.search import Search
 from shoal.trees.spans import root_refusal
 from shoal.trees.split import GrownNode, Split
 from shoal.trees.veto import Veto
@@ -41,6 +42,10 @@ class Rounds:
         The requirement; its sensitive column 0 is the target.
     least_people
         People that any group has that keeps the requirement.
+    features
+        The features to split on; None: all.
+    search
+        Where to ask for better splits of large nodes; None: the highest gain wins everywhere.
     """
 
     def __init__(
@@ -52,43 +57,66 @@ class Rounds:
         least_people: int,
         grouping: str | None = None,
         max_depth: int = MAX_DEPTH,
+        features: Collection[int] | None = None,
+        search: Search | None = None,
     ) -> None:
         self._engine = engine
         self._score = score
         self._veto = veto
         self._least = least_people
         self._max_depth = max_depth
-        self._forms = [form_of(feature, score, grouping) for feature in engine.features]
+        self._forms = [
+            form_of(feature, score, grouping) if features is None or f in features else None
+            for f, feature in enumerate(engine.features)
+        ]
+        self._search = search
         self._grown: list[GrownNode] = []
 
     def grow(self) -> list[GrownNode]:
         """Split until no open node has a split that gains and keeps the requirement."""
-        ids, nodes = np.zeros(1, dtype=np.int64), [0]
-        root = self._engine.node_classes(ids)
+        root = self._engine.node_classes(np.zeros(1, dtype=np.int64))
         if not all(self._veto.kept(as_asked(root, by), by).all() for by in self._veto.questions):
             raise root_refusal(self._engine.n_people)
-        self._grown = [GrownNode(0, root[0])]
-        depth = 0
+        return self.grow_from([GrownNode(0, root[0], id=0)])
+
+    def grow_from(self, starts: list[GrownNode]) -> list[GrownNode]:
+        """The same below some nodes of one depth, which the engine knows; they come first in what is returned."""
+        self._grown = list(starts)
+        ids, nodes = np.array([start.id for start in starts], dtype=np.int64), list(range(len(starts)))
+        depth = starts[0].depth if starts else 0
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             # kernels run side by side; for few people the Python around them is more than they are
             side_by_side = threads.map if self._engine.n_people >= MANY_PEOPLE else map
             while len(ids) and depth < self._max_depth:
-                ids, nodes = self._apply(ids, nodes, self._best_splits(ids, side_by_side))
+                ids, nodes = self._apply(ids, nodes, self._best_splits(ids, nodes, side_by_side))
                 depth += 1
         return self._grown
 
-    def _best_splits(self, ids: Ids, side_by_side: Callable[..., Iterable[Any]]) -> list[Split | None]:
+    def _best_splits(
+        self, ids: Ids, nodes: list[int], side_by_side: Callable[..., Iterable[Any]]
+    ) -> list[Split | None]:
         usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
         offers = list(side_by_side(lambda each: self._offers(ids, *each), usable))
         choice: list[Split | None] = [None] * len(ids)
         if not offers:
             return choice
         information = np.stack([offer[3] for offer in offers]) if self._score.by_ratio else None
-        picked = self._score.pick(np.stack([offer[0] for offer in offers]), information)
+        gains = np.stack([offer[0] for offer in offers])
+        picked = self._score.pick(gains, information)
+
+        def split_of(node: int, number: int) -> Split:
+            (f, form), (_, positions, order, _) = usable[number], offers[number]
+            return form.split(f, int(positions[node]), None if order is None else order[node])
+
         for node in np.flatnonzero(picked >= 0).tolist():
-            f, form = usable[picked[node]]
-            _, positions, order, _ = offers[picked[node]]
-            choice[node] = form.split(f, int(positions[node]), None if order is None else order[node])
+            choice[node] = split_of(node, picked[node])
+        if self._search is None:
+            return choice
+        for node in self._search.large(np.array([self._grown[n].counts.sum() for n in nodes])):
+            if picked[node] >= 0:
+                tried = [split_of(node, number) for number in self._search.tried(gains[:, node], int(picked[node]))]
+                ways = [(split.feature, split.branch_of(self._engine.features[split.feature])) for split in tried]
+                choice[node] = tried[self._search.best(int(ids[node]), ways)]
         return choice
 
     def _offers(self, ids: Ids, f: int, form: Form) -> tuple[Counts, Counts, NDArray[np.intp] | None, Counts]:
@@ -148,7 +176,7 @@ class Rounds:
                         parent.children[branch] = len(grown)
                         new_ids.append(child)
                         new_nodes.append(len(grown))
-                        grown.append(GrownNode(parent.depth + 1, parent.counts))
+                        grown.append(GrownNode(parent.depth + 1, parent.counts, id=child))
         found = np.array(new_ids, dtype=np.int64)
         counts = self._engine.node_classes(found)
         for node, own in zip(new_nodes, counts, strict=True):
