@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal._kernels import counts, gains, ladder, reference
+from shoal._kernels import counts, gains, ladder, outlook, reference
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -215,3 +215,22 @@ def test_what_is_asked_of_the_stages_of_a_ladder(gini, drawn, k):
             sizes = grouped.sum(axis=1)
             between = 0 < i < into[s, -1]
             assert kept[s, i] == (((sizes >= k) | (sizes == 0)).all() and not between)
+
+
+@pytest.mark.parametrize("gini", [False, True])
+@given(SEEDS, st.integers(1, 80), st.integers(2, 3), st.integers(1, 4), st.sampled_from([0.5, 2.0, 8.0]))
+def test_outlook(gini, seed, n_people, n_classes, n_branches, price):
+    rng = np.random.default_rng(seed)
+    n_codes = rng.integers(1, 9, 4)
+    ordered = rng.random(4) < 0.5
+    missing = np.where(ordered & (n_codes > 1), rng.integers(0, 2, 4), 0)
+    codes = np.stack([rng.integers(0, n, n_people) for n in n_codes], axis=1).astype(np.uint8)
+    classes = ((codes[:, 0] + codes[:, 1] + (rng.random(n_people) < 0.2)) % n_classes).astype(np.int32)
+    branch = rng.integers(0, n_branches, n_people).astype(np.int32)
+    scale = 2.0**20
+    asked = int(rng.integers(1, 6)), int(rng.integers(1, 5)), int(rng.integers(0, 10)), round(price * scale)
+    features = n_codes, ordered, missing
+    table = gains.log_table(n_people + 1, scale)
+    fast = outlook.outlook(codes, classes, n_classes, branch, n_branches, *features, *asked, gini, table, scale)
+    slow = reference.outlook(codes, classes, n_classes, branch, *features, *asked, gini, scale)
+    assert fast == slow

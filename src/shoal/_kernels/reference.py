@@ -169,3 +169,45 @@ def ladder_stages(into):
         members[new] = frozenset().union(*(members.pop(part) for part in parts))
         stages.append(frozenset(members.values()))
     return stages
+
+
+def outlook(codes, classes, n_classes, branch, n_codes, ordered, missing, least, rare, fewest, price, gini, scale):
+    def by_class(rows):
+        return np.bincount(classes[rows], minlength=n_classes)
+
+    def parts(f, rows):
+        """Every way to split people by a feature, as a mask; in the order in which ties are broken."""
+        mine = codes[rows, f].astype(int)
+        if ordered[f]:
+            n_known = n_codes[f] - missing[f]
+            for side in range(1 + missing[f]):
+                for cut in range(n_known - 1):
+                    if (mine == cut).any():
+                        yield np.where(mine == n_known, side == 1, mine <= cut)
+            return
+        main = by_class(rows).argmax()
+        sizes = np.bincount(mine, minlength=n_codes[f])
+        groups = [[value] for value in range(n_codes[f]) if sizes[value] >= rare]
+        few = [value for value in range(n_codes[f]) if 0 < sizes[value] < rare]
+        shares = {id(g): (classes[rows][np.isin(mine, g)] == main).mean() for g in [*groups, few] if g}
+        ranked = sorted([*groups, *([few] if few else [])], key=lambda g: (shares[id(g)], g is few))
+        for n in range(1, len(ranked)):
+            yield np.isin(mine, [value for group in ranked[:n] for value in group])
+
+    def cost(rows):
+        leaf = impurity(by_class(rows), False, scale) + price
+        if leaf <= 2 * price or len(rows) < max(2 * least, fewest):
+            return leaf
+        best, chosen = 0, None
+        for f in range(len(n_codes)):
+            for low in parts(f, rows):
+                if least <= low.sum() <= len(rows) - least:
+                    both = np.stack([by_class(rows[low]), by_class(rows[~low])])
+                    gain = gains(both[None], gini, scale)[0]
+                    if gain > best:
+                        best, chosen = gain, low
+        if best <= 3 * (n_classes + 1):
+            return leaf
+        return min(leaf, cost(rows[chosen]) + cost(rows[~chosen]))
+
+    return sum(cost(np.flatnonzero(branch == b)) for b in np.unique(branch))

@@ -14,6 +14,7 @@ from shoal.data.hierarchy import Levels
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int64]
+Way = tuple[int, NDArray[np.int32]]  # to split a node: a feature, and the branch that each of its codes takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,15 @@ class Engine(Protocol):
         """Split each node by branch_of[node, code]; the new nodes' numbers (nodes × branches), −1 where nobody is.
 
         A node may be split again, to try something else: then its former parts are void.
+        """
+        ...
+
+    def outlooks(self, node: int, ways: Sequence[Way], *, least_people: int, bits_a_leaf: float, gini: bool) -> Counts:
+        """For each way to split a node: what the trees below it would cost.
+
+        The trees grow greedily, by Gini or information gain, into parts of at least `least_people`, and are pruned;
+        they cost the bits that are left to tell of the class and `bits_a_leaf` for every leaf. In any unit, and an
+        estimate: an engine may look at fewer people and at coarser values.
         """
         ...
 

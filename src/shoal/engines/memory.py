@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from shoal._kernels import counts as kernels
 from shoal._threads import side_by_side
 from shoal.data.table import Codes, smallest_dtype
-from shoal.engines.base import Counts, Feature, Ids
+from shoal.engines.base import Counts, Feature, Ids, Way
+from shoal.engines.outlook import MOST_PEOPLE, Outlook
 
 Keys = NDArray[Any]  # whole numbers of any size
 
@@ -51,6 +52,12 @@ class Sorted:
         columns = self._columns[column], self._columns[other]
         kernels.count_pairs(*columns, self._starts[ids], self._ends[ids], counts)
         return counts
+
+    def some(self, one: int, column: int, most: int) -> Keys:
+        """The keys of a set's people, or of at most `most` of them, evenly spaced."""
+        start, people = int(self._starts[one]), int(self._ends[one] - self._starts[one])
+        n = min(people, most)
+        return self._columns[column][start + np.arange(n) * people // max(n, 1)]
 
     def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """Split sets by branch_of[set, key // per_code]; numbers of the new sets, −1 for an empty one."""
@@ -159,6 +166,19 @@ class MemoryEngine:
     def split_nodes(self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """See `Engine`."""
         return self._nodes.split(nodes, feature, self.n_classes, branch_of, n_branches)
+
+    def outlooks(self, node: int, ways: Sequence[Way], *, least_people: int, bits_a_leaf: float, gini: bool) -> Counts:
+        """See `Engine`."""
+        codes = [self._nodes.some(node, f, MOST_PEOPLE) // self.n_classes for f in range(len(self.features))]
+        classes = self._nodes.some(node, len(self.features), MOST_PEOPLE)
+        people = int(self._nodes.sizes(np.array([node]))[0])
+        return self._outlook.costs(
+            codes, classes, people, ways, least_people=least_people, bits_a_leaf=bits_a_leaf, gini=gini
+        )
+
+    @cached_property
+    def _outlook(self) -> Outlook:
+        return Outlook(self.features, self._codes, self.n_people, self.n_classes)
 
     def class_spans(self) -> Ids:
         """See `Engine`."""

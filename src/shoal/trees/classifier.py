@@ -29,11 +29,11 @@ from shoal.trees.options import check_options
 from shoal.trees.score import Criterion
 from shoal.trees.weights import ClassWeight
 
-# criterion, grouping and pruning of each variant
-VARIANTS: dict[str | None, tuple[Criterion, str, str | float]] = {
-    "id3": ("gain", "levels", "none"),
-    "c45": ("ratio", "levels", 0.25),
-    None: ("gini", "halves", "cost"),
+# criterion, grouping, pruning and search of each variant
+VARIANTS: dict[str | None, tuple[Criterion, str, str | float, bool]] = {
+    "id3": ("gain", "levels", "none", False),
+    "c45": ("ratio", "levels", 0.25, False),
+    None: ("gini", "halves", "cost", True),
 }
 
 
@@ -84,10 +84,10 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         that fewer than five people of a node have are merged first, whatever their classes. None: as the variant has
         it.
     pruning
-        What becomes a leaf again after growing: ``"cost"``, a subtree that saves neither ½·log₂(people) errors nor
-        2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based pruning with that confidence
-        factor; ``"none"``. None: as the variant has it. Pruning only merges groups, so it needs a monotone requirement;
-        all of Shoal's are.
+        What becomes a leaf again after growing: ``"cost"``, a subtree that neither saves errors, as error-based pruning
+        at 0.1 expects them, nor 2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based
+        pruning with that confidence factor; ``"none"``. None: as the variant has it. Pruning only merges groups, so it
+        needs a monotone requirement; all of Shoal's are.
     min_gain
         What a split must gain at least: the gain of its people together over all people of the table, in bits, or in
         Gini's index with ``criterion="gini"`` (scikit-learn's ``min_impurity_decrease``).
@@ -99,6 +99,12 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
     lookahead
         1: choose a split by what it gains together with the best splits right below it. Of each column the best split
         is tried and, where it cuts in two, the most even one: at most 12 a node. Takes many times as long.
+    search
+        Whether to look beyond the highest gain. With the target alone private, the splits of the largest nodes (a
+        quarter of the table and more) are chosen by the trees that would grow below them. With other private columns,
+        public tests stand above private ones, and as few of them as are expected to pay, instead of in order of gain;
+        this needs pruning. There is no search with `max_leaves`,
+        `lookahead`, `class_weight` or a public target. None: as the variant has it.
     max_codes
         Numeric columns of at most this many distinct numbers are cut between any two of them; others at this many
         quantiles, and the release says so.
@@ -112,7 +118,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
     variant
         ``"id3"``: as in the papers (information gain, a branch a value, nothing pruned). ``"c45"``: the papers' C4.5
         (gain ratio, a branch a value, error-based pruning at 0.25). None: what did best in our measurements (Gini,
-        halves, pruning by cost).
+        halves, pruning by cost, search).
     engine
         Where counts come from; today ``"memory"``.
     random_state
@@ -168,6 +174,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         criterion: Criterion | None = None,
         grouping: Literal["levels", "halves", "merge"] | None = None,
         pruning: Literal["cost", "none"] | float | None = None,
+        search: bool | None = None,
         strict: bool = False,
         max_depth: int | None = None,
         max_leaves: int | None = None,
@@ -191,6 +198,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         self.criterion = criterion
         self.grouping = grouping
         self.pruning = pruning
+        self.search = search
         self.strict = strict
         self.max_depth = max_depth
         self.max_leaves = max_leaves
@@ -292,4 +300,5 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             "pruning": None if pruning == "none" else pruning,
             "min_gain": float(self.min_gain),
             "lookahead": int(self.lookahead),
+            "search": of_variant[3] if self.search is None else self.search,
         }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,13 +22,14 @@ from shoal.privacy import Requirement, least_people, needs_values, people_behind
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.release.statement import Statement
-from shoal.trees.batches import Batches
 from shoal.trees.features import MAX_CODES, make_feature
 from shoal.trees.prune import EVIDENCE, Pruning, hopeless, prune
+from shoal.trees.public_first import PublicFirst
 from shoal.trees.publish import publish
 from shoal.trees.queue import Queue
 from shoal.trees.rounds import Rounds
 from shoal.trees.score import Criterion, Score
+from shoal.trees.search import Search
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode
 from shoal.trees.veto import Veto
@@ -50,6 +51,7 @@ def mine_tree(
     max_leaves: int | None = None,
     grouping: Grouping = None,
     pruning: Pruning = None,
+    search: bool = False,
     min_gain: float = 0.0,
     class_weight: ClassWeight = None,
     lookahead: int = 0,
@@ -76,8 +78,8 @@ def mine_tree(
         lookahead=lookahead,
         one_queue=one_queue,
         pruning=pruning,
+        search=search,
     )
-    grown = prune(grown, pruning, weights)
     release = publish(
         grown,
         task.engine.features,
@@ -163,44 +165,38 @@ def grow(
     lookahead: int = 0,
     one_queue: bool = False,
     pruning: Pruning = None,
+    search: bool = False,
 ) -> list[GrownNode]:
-    """Grow the tree, by the loop that the roles need; nodes that `pruning` is sure to make leaves are left alone."""
+    """Grow the tree, by the loop that the roles need, and prune it.
+
+    With private columns that is the queue; or, for a `search` in a tree that will be pruned, all public tests first.
+    Nodes that `pruning` is sure to make leaves are left alone.
+    """
     roles, engine = task.roles, task.engine
     evidence = EVIDENCE if pruning == "cost" else 0.0
     score = Score(criterion, engine.n_people, evidence, weights=weights, min_gain=min_gain)
     depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
-    closed = partial(hopeless, n_people=engine.n_people, weights=weights) if pruning == "cost" else None
     least = least_people(task.requirement)
-    leaves_are_spans = not roles.private and roles.target_role == "private"
-    if leaves_are_spans and max_leaves is None and not one_queue:
-        return Rounds(
-            engine,
-            score,
-            task.veto,
-            least_people=least,
-            grouping=grouping,
-            max_depth=depth,
-            hopeless=closed,
-            lookahead=lookahead,
+    closed = None
+    if pruning == "cost":
+        closed = partial(hopeless, n_people=engine.n_people, weights=weights, least_people=least)
+    common: dict[str, Any] = {"grouping": grouping, "max_depth": depth, "lookahead": lookahead}
+    search = search and not lookahead and weights is None
+    # the faster loops: groups are the leaves, or the nodes where private tests begin
+    alone = roles.target_role == "private" and max_leaves is None and not one_queue
+    if alone and not roles.private:
+        searching = Search(engine, least_people=least, gini=criterion == "gini") if search else None
+        rounds = Rounds(engine, score, task.veto, least_people=least, hopeless=closed, search=searching, **common)
+        return prune(rounds.grow(), pruning, weights)
+    if alone and search and pruning is not None and not roles.sensitive:
+        return PublicFirst(
+            engine, score, task.veto, least_people=least, pruning=pruning, grouping=grouping, max_depth=depth
         ).grow()
+    # private leaves may be of any size
+    closed = partial(hopeless, n_people=engine.n_people, weights=weights) if pruning == "cost" else None
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
-    # what batches cannot do: other promises than k, C4.5's ratios, values that merge, trials of splits
-    many = roles.target_role == "private" and task.veto.least is not None and not score.by_ratio
-    many = many and grouping != "merge" and not lookahead
-    if pruning == "cost" and many and max_leaves is None and not one_queue:
-        return Batches(
-            engine, score, book, least_people=least, grouping=grouping, max_depth=depth, hopeless=closed
-        ).grow()
-    return Queue(
-        engine,
-        score,
-        book,
-        grouping=grouping,
-        max_depth=depth,
-        max_leaves=max_leaves,
-        hopeless=closed,
-        lookahead=lookahead,
-    ).grow()
+    queue = Queue(engine, score, book, max_leaves=max_leaves, hopeless=closed, **common)
+    return prune(queue.grow(), pruning, weights)
 
 
 def _check_target(table: Table, roles: Roles, least: int) -> None:

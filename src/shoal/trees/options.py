@@ -20,6 +20,7 @@ def check_options(tree: Any) -> None:
         "variant": ("id3", "c45", None),
         "engine": ("memory",),
         "statement": STATEMENTS,
+        "search": (True, False, None),
         "strict": (True, False),
         "unknown": ("error", "ancestor"),
     }

@@ -19,12 +19,22 @@ from shoal.trees.split import GrownNode
 from shoal.trees.weights import Weights
 
 Pruning = Literal["cost"] | float | None
-EVIDENCE = 6.63  # least χ² of a split that is grown where leaves have a price: chance makes one in a hundred as high
+CONFIDENCE = 0.1  # of the expected errors in pruning by cost; 0.05 to 0.15 did as well in our measurements
+BITS_A_LEAF = 2.0  # times log2(people): the price of a leaf
+EVIDENCE = 3.84  # least χ² of a split that is grown where leaves have a price: chance makes one in twenty as high
 Weighed = NDArray[np.int64] | NDArray[np.floating[Any]]  # people, or what they weigh
 SLACK = 0.1  # a subtree must be expected to save at least this many errors, as in C4.5
 
 
-def prune(grown: list[GrownNode], pruning: Pruning, weights: Weights | None = None) -> list[GrownNode]:
+def prune(
+    grown: list[GrownNode],
+    pruning: Pruning,
+    weights: Weights | None = None,
+    *,
+    roots: int = 1,
+    n_people: int | None = None,
+    confidence: float = CONFIDENCE,
+) -> list[GrownNode]:
     """Replace every subtree by a leaf that is not expected to do worse.
 
     Parameters
@@ -32,13 +42,19 @@ def prune(grown: list[GrownNode], pruning: Pruning, weights: Weights | None = No
     grown
         The tree; children stand behind their parents.
     pruning
-        ``"cost"``: every leaf has a price, and a subtree stays if it saves enough errors, or enough bits about the
-        class (so that a tree of probabilities stays a tree where all its leaves have the same majority): ½·log₂(people)
-        errors or 2·log₂(people) bits for each leaf it adds. This is cost complexity [1]_ at one price. A number above
-        0 and at most 0.5: C4.5's error-based pruning [2]_ with that confidence factor; the smaller, the more is
-        pruned. None: nothing is pruned.
+        ``"cost"``: a subtree stays if it is expected to make fewer errors, as error-based pruning at 0.1 would have
+        it, or if it saves 2·log₂(people) bits about the class for each leaf it adds (cost complexity [1]_ at one
+        price), so that a tree of probabilities stays a tree where all its leaves have the same majority. A number above
+        0 and at most 0.5: C4.5's error-based pruning [2]_ with that confidence factor; the smaller, the more is pruned.
+        None: nothing is pruned.
     weights
         How much a person of each class counts in errors and bits, where the average person counts as one.
+    roots
+        How many of the first nodes are roots of trees; usually there is one.
+    n_people
+        People of the whole table, if they are not those of the one root.
+    confidence
+        Of the expected errors in pruning by cost.
 
     References
     ----------
@@ -47,14 +63,8 @@ def prune(grown: list[GrownNode], pruning: Pruning, weights: Weights | None = No
     """
     if pruning is None:
         return grown
-    own = np.stack([node.counts for node in grown])
-    n_people = int(own[0].sum())
-    counts = _weighed(own, n_people, weights)
-    if pruning == "cost":
-        costs, slack = _losses(counts) + prices(n_people), 0.0
-    else:
-        people, errors = counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1)
-        costs, slack = expected_errors(people, errors, float(pruning))[:, None], SLACK
+    costs = leaf_costs(grown, pruning, weights, n_people=n_people, confidence=confidence)
+    slack = np.array([SLACK, 0.0])[: costs.shape[1]]
     inner = np.array([node.split is not None for node in grown])
     depth = np.array([node.depth for node in grown])
     parent = np.zeros(len(grown), dtype=np.int64)
@@ -70,33 +80,59 @@ def prune(grown: list[GrownNode], pruning: Pruning, weights: Weights | None = No
             grown[number].split, grown[number].children = None, {}
         here = np.flatnonzero(depth == level)
         np.add.at(subtree, parent[here], below[here])
-    return _compact(grown)
+    return _compact(grown, roots)
 
 
-def prices(n_people: int) -> NDArray[np.float64]:
-    """What a leaf costs: errors, and bits."""
-    bits_a_person = math.log2(max(n_people, 2))
-    return np.array([bits_a_person / 2, 2 * bits_a_person])
+def leaf_costs(
+    grown: list[GrownNode],
+    pruning: Literal["cost"] | float,
+    weights: Weights | None = None,
+    *,
+    n_people: int | None = None,
+    confidence: float = CONFIDENCE,
+) -> NDArray[np.float64]:
+    """What every node costs as a leaf: expected errors and, for pruning by cost, bits with the price of a leaf."""
+    own = np.stack([node.counts for node in grown])
+    n_people = int(own[0].sum()) if n_people is None else n_people
+    counts = _weighed(own, n_people, weights)
+    people, errors = counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1)
+    if pruning != "cost":
+        return expected_errors(people, errors, float(pruning))[:, None]
+    return np.stack([expected_errors(people, errors, confidence), bits(counts) + price_of_leaf(n_people)], axis=1)
 
 
-def hopeless(counts: NDArray[np.int64], n_people: int, weights: Weights | None = None) -> NDArray[np.bool_]:
-    """Nodes that pruning by cost makes leaves whatever grows below them: no second leaf could save what it costs.
+def price_of_leaf(n_people: int) -> float:
+    """The bits that a leaf costs."""
+    return BITS_A_LEAF * math.log2(max(n_people, 2))
 
-    >>> hopeless(np.array([[900, 100], [990, 10], [999, 1]]), 30_000).tolist()
+
+def hopeless(
+    counts: NDArray[np.int64],
+    n_people: int,
+    weights: Weights | None = None,
+    *,
+    least_people: int = 1,
+    confidence: float = CONFIDENCE,
+) -> NDArray[np.bool_]:
+    """Nodes that pruning by cost makes leaves whatever grows below them: even two leaves without errors, of at least
+    `least_people`, would not be expected to do better.
+
+    >>> hopeless(np.array([[900, 100], [990, 3], [999, 1]]), 30_000, least_people=100).tolist()
     [False, False, True]
     """
-    closed: NDArray[np.bool_] = np.all(_losses(_weighed(counts, n_people, weights)) <= prices(n_people), axis=1)
+    weighed = _weighed(counts, n_people, weights)
+    people, errors = weighed.sum(axis=1), weighed.sum(axis=1) - weighed.max(axis=1)
+    lightest = 1.0 if weights is None else min(weights.units) * n_people / weights.total
+    without = expected_errors(np.array([least_people * lightest]), np.array([0.0]), confidence)[0]
+    closed: NDArray[np.bool_] = (expected_errors(people, errors, confidence) <= 2 * without + SLACK) & (
+        bits(weighed) <= price_of_leaf(n_people)
+    )
     return closed
 
 
 def _weighed(counts: NDArray[np.int64], n_people: int, weights: Weights | None) -> Weighed:
     """Counts by class by what people weigh, where the average person of the table counts as one."""
     return counts if weights is None else weights.weigh(counts) * (n_people / weights.total)
-
-
-def _losses(counts: Weighed) -> NDArray[np.float64]:
-    """Errors and bits of each row of counts, as one leaf."""
-    return np.stack([counts.sum(axis=1) - counts.max(axis=1), bits(counts)], axis=1)
 
 
 def bits(counts: Weighed) -> NDArray[np.float64]:
@@ -107,9 +143,9 @@ def bits(counts: Weighed) -> NDArray[np.float64]:
     return total
 
 
-def _compact(grown: list[GrownNode]) -> list[GrownNode]:
-    """Only the nodes that still hang on the root, in the old order."""
-    kept = [0]
+def _compact(grown: list[GrownNode], roots: int) -> list[GrownNode]:
+    """Only the nodes that still hang on a root, in the old order."""
+    kept = list(range(roots))
     for number in kept:
         kept.extend(grown[number].children.values())
     kept.sort()

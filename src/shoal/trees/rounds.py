@@ -7,6 +7,7 @@ cores.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import Form, form_of
 from shoal.trees.lookahead import Chosen, Lookahead, NodeGround
 from shoal.trees.score import Order, Score
+from shoal.trees.search import Search
 from shoal.trees.spans import root_refusal
 from shoal.trees.split import GrownNode, Hopeless
 from shoal.trees.veto import Veto
@@ -52,6 +54,10 @@ class Rounds:
         People that any group has that keeps the requirement.
     hopeless
         Tells by their class counts which nodes need not be looked at, since pruning would make them leaves anyway.
+    features
+        The features to split on; None: all.
+    search
+        Where to ask for better splits of large nodes; None: the highest gain wins everywhere.
     lookahead
         1: weigh a split together with the best splits of its parts.
     """
@@ -66,6 +72,8 @@ class Rounds:
         grouping: str | None = None,
         max_depth: int = MAX_DEPTH,
         hopeless: Hopeless | None = None,
+        features: Collection[int] | None = None,
+        search: Search | None = None,
         lookahead: int = 0,
     ) -> None:
         self._engine = engine
@@ -74,19 +82,27 @@ class Rounds:
         self._least = least_people
         self._max_depth = max_depth
         self._hopeless = hopeless
-        self._forms = [form_of(feature, score, grouping) for feature in engine.features]
+        self._search = search
+        self._forms = [
+            form_of(feature, score, grouping) if features is None or f in features else None
+            for f, feature in enumerate(engine.features)
+        ]
         ground = NodeGround(engine, veto, least_people)
         self._lookahead = Lookahead(engine, score, self._forms, ground) if lookahead else None
         self._grown: list[GrownNode] = []
 
     def grow(self) -> list[GrownNode]:
         """Split until no open node has a split that gains and keeps the requirement."""
-        ids, nodes = np.zeros(1, dtype=np.int64), [0]
-        root = self._engine.node_classes(ids)
+        root = self._engine.node_classes(np.zeros(1, dtype=np.int64))
         if not all(self._veto.kept(self._veto.asked(root, by), by).all() for by in self._veto.questions):
             raise root_refusal(self._engine.n_people)
-        self._grown = [GrownNode(0, root[0])]
-        depth = 0
+        return self.grow_from([GrownNode(0, root[0], id=0)])
+
+    def grow_from(self, starts: list[GrownNode]) -> list[GrownNode]:
+        """The same below some nodes of one depth, which the engine knows; they come first in what is returned."""
+        self._grown = list(starts)
+        ids, nodes = np.array([start.id for start in starts], dtype=np.int64), list(range(len(starts)))
+        depth = starts[0].depth if starts else 0
         while len(ids) and depth < self._max_depth:
             classes = np.stack([self._grown[node].counts for node in nodes])
             if self._lookahead is not None and depth + 1 < self._max_depth:
@@ -108,6 +124,12 @@ class Rounds:
         information = np.stack([offer.information for offer in offers]) if self._score.by_ratio else None
         gains = self._score.evident(np.stack([offer.gains for offer in offers]), classes)
         picked = self._score.pick(gains, information, classes.sum(axis=1))
+        if self._search is not None:
+            for node in self._search.large(classes.sum(axis=1)):
+                if picked[node] >= 0:
+                    tried = self._search.tried(gains[:, node], int(picked[node]))
+                    ways = [(usable[i][0], self._branch_of(usable[i][1], offers[i], node)) for i in tried]
+                    picked[node] = tried[self._search.best(int(ids[node]), ways)]
         chosen = []
         for number, ((f, _), offer) in enumerate(zip(usable, offers, strict=True)):
             here = np.flatnonzero(picked == number)
@@ -115,6 +137,12 @@ class Rounds:
                 order = None if offer.order is None else offer.order[here]
                 chosen.append(Chosen(f, here, offer.positions[here], order))
         return chosen
+
+    @staticmethod
+    def _branch_of(form: Form, offer: Offer, node: int) -> NDArray[np.int32]:
+        order = None if offer.order is None else offer.order[node : node + 1]
+        branch_of: NDArray[np.int32] = form.branches(offer.positions[node : node + 1], order)[0]
+        return branch_of
 
     def _split(self, ids: Ids, nodes: list[int], chosen: list[Chosen]) -> tuple[Ids, list[int]]:
         """Make the splits that were chosen, and return the children worth looking at."""
@@ -133,7 +161,7 @@ class Rounds:
                     if child >= 0:
                         parent.children[branch] = len(self._grown)
                         new_nodes.append(len(self._grown))
-                        self._grown.append(GrownNode(parent.depth + 1, parent.counts))
+                        self._grown.append(GrownNode(parent.depth + 1, parent.counts, id=child))
         return self._worth(np.concatenate(new_ids), new_nodes)
 
     def _offers(self, ids: Ids, f: int, form: Form) -> Offer:

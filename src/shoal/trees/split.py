@@ -70,3 +70,4 @@ class GrownNode:
     counts: NDArray[np.int64]
     split: Split | None = None
     children: dict[int, int] = field(default_factory=dict)  # branch -> node; branches that nobody can take are absent
+    id: int = -1  # the engine's number of it, where a grower keeps it

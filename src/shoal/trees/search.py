@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choosing the splits of the largest nodes by the trees that would follow.
+
+A split that gains little may be the right one: people with a capital gain are few, but at the root there are enough of
+them for a group of their own; further down, where every branch has a handful, no split of theirs keeps the promise. So
+at the top of a tree every feature is tried: the tree below it is grown greedily and pruned, and the feature whose tree
+costs least is taken. Greed's own choice is among them. In planning such a trial is called a rollout.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.engines import Engine
+from shoal.engines.base import Counts, Way
+from shoal.trees.prune import price_of_leaf
+
+LARGE = 4  # nodes of at least one in so many people of the table are searched; more did no better
+MOST_TRIED = 16  # features of a node that are tried: those that gain most by themselves
+
+
+class Search:
+    """Looks for better splits of large nodes.
+
+    Parameters
+    ----------
+    least_people
+        People that any group has that keeps the requirement.
+    gini
+        Whether the trees that follow grow by Gini, or by information gain.
+    """
+
+    def __init__(self, engine: Engine, *, least_people: int, gini: bool) -> None:
+        self._engine = engine
+        self._least = least_people
+        self._gini = gini
+        self._bits_a_leaf = price_of_leaf(engine.n_people)
+
+    def large(self, people: Counts) -> list[int]:
+        """Which of some nodes are large enough, by how many people they have."""
+        return np.flatnonzero(people * LARGE >= self._engine.n_people).tolist()
+
+    @staticmethod
+    def tried(gains: Counts, first: int) -> list[int]:
+        """Which features of a node are tried, by what they gain; ties go to the one that greed would take."""
+        ranked = np.argsort(-gains, kind="stable").tolist()
+        return [first, *(i for i in ranked if i != first and gains[i] > 0)][:MOST_TRIED]
+
+    def best(self, node: int, ways: list[Way]) -> int:
+        """The way to split a node whose trees cost least; ties go to the first."""
+        if len(ways) < 2:
+            return 0
+        costs = self._engine.outlooks(
+            node, ways, least_people=self._least, bits_a_leaf=self._bits_a_leaf, gini=self._gini
+        )
+        return int(costs.argmin())

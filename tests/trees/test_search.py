@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Searching for better trees: every one of them keeps its promise by enumeration, whatever the estimates say."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from helpers import oracle
+from helpers.strategies import Case, cases
+from shoal import AnonymousTreeClassifier, Confidence, EntropyDiversity, KAnonymity, PromiseError
+from shoal.data import load_hierarchies
+from shoal.engines import outlook
+from shoal.trees.mine import mine_tree
+
+# pruning at 0.5 leaves most of a tree of few people standing; by cost hardly anything is left to check
+MANNERS = [
+    {"pruning": None},
+    {"pruning": 0.5},
+    {"grouping": "halves", "criterion": "gini", "pruning": 0.5},
+    {"grouping": "halves", "criterion": "gini", "pruning": "cost"},
+    {"criterion": "ratio", "pruning": 0.5},
+]
+
+
+def mine(case: Case, requirement, **options):
+    hierarchies = load_hierarchies(case.hierarchies, case.roles.features)
+    return mine_tree(
+        case.table, case.roles, requirement, domain=case.domain, hierarchies=hierarchies, search=True, **options
+    )
+
+
+@pytest.mark.parametrize("manner", MANNERS, ids=str)
+@given(cases(max_rows=40), st.integers(1, 6))
+@settings(max_examples=150)
+def test_searched_trees_keep_k_by_enumeration(manner, case: Case, k: int):
+    try:
+        release = mine(case, KAnonymity(k), **manner)
+    except PromiseError:
+        assert len(case.rows) < k
+        return
+    assert oracle.holds(release.to_json(), case.rows, case.public, k)
+
+
+@pytest.mark.parametrize("pruning", [None, 0.5])
+@given(cases(max_rows=40), st.sampled_from([1.2, 1.5, 1.9]))
+@settings(max_examples=100)
+def test_searched_trees_are_diverse_by_enumeration(pruning, case: Case, ell: float):
+    assume(case.roles.target_role == "private")
+    try:
+        release = mine(case, EntropyDiversity(ell) & Confidence(0.9), pruning=pruning)
+    except PromiseError:
+        return
+    spans = oracle.groups(release.to_json(), case.rows, case.public)
+    for each in set(spans):
+        group = Counter(row["t"] for row, own in zip(case.rows, spans, strict=True) if own == each)
+        shares = [n / group.total() for n in group.values()]
+        assert -sum(share * math.log2(share) for share in shares) >= math.log2(ell) - 1e-9
+        assert max(shares) <= 0.9
+
+
+@given(cases(max_rows=40), st.integers(1, 4))
+@settings(max_examples=150)
+def test_no_public_test_stands_below_a_private_one(case: Case, k: int):
+    assume(case.roles.private and case.roles.target_role == "private" and len(case.rows) >= k)
+    release = mine(case, KAnonymity(k), pruning=0.5, grouping="halves", criterion="gini")
+    waiting = [(0, True)]
+    while waiting:
+        number, above_is_public = waiting.pop()
+        node = release.nodes[number]
+        if not node.is_leaf:
+            public = node.attribute in case.roles.public
+            assert above_is_public or not public
+            waiting += [(branch.node, public) for branch in node.branches]
+
+
+@pytest.mark.parametrize("pruning", [None, 0.5])
+@given(cases(max_rows=30), st.integers(1, 3), st.randoms())
+@settings(max_examples=100)
+def test_row_order_changes_nothing(pruning, case: Case, k: int, random):
+    rows = case.rows[:]
+    random.shuffle(rows)
+    assume(len(rows) >= k)
+    shuffled = Case(rows, case.roles, case.domain, case.hierarchies)
+    first, second = (mine(each, KAnonymity(k), pruning=pruning, grouping="halves") for each in (case, shuffled))
+    assert first.to_json() == second.to_json()
+
+
+def gains_and_halves():
+    """People of two sexes, a few of each with a gain and rich; sex tells more by itself.
+
+    Eight people a side have a gain: too few for a group of ten below a split by sex, enough above it.
+    """
+    sex = np.repeat(["f", "m"], 100)
+    gain = np.tile(np.arange(100) < 8, 2).astype(int)
+    rich = gain | (np.arange(200) >= 100) & (np.arange(200) % 10 < 6)
+    return {"gain": gain, "sex": sex}, np.where(rich, "rich", "poor")
+
+
+def test_search_splits_first_what_cannot_be_split_later():
+    people, rich = gains_and_halves()
+    errors = {
+        search: int((tree.predict(people) != rich).sum())
+        for search in (False, True)
+        for tree in [AnonymousTreeClassifier(privacy=10, search=search).fit(people, rich)]
+    }
+    greedy = AnonymousTreeClassifier(privacy=10, search=False).fit(people, rich).release_
+    searched = AnonymousTreeClassifier(privacy=10).fit(people, rich).release_
+    assert greedy.nodes[0].attribute == "sex"
+    assert searched.nodes[0].attribute == "gain"
+    assert errors[True] < errors[False]
+
+
+def test_a_large_node_is_looked_at_through_some_of_its_people(monkeypatch):
+    people, rich = gains_and_halves()
+    monkeypatch.setattr(outlook, "MOST_PEOPLE", 50)
+    trees = [AnonymousTreeClassifier(privacy=10).fit(people, rich).release_ for _ in range(2)]
+    assert trees[0].to_json() == trees[1].to_json()
+    assert trees[0].verdict.smallest_group >= 10
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 600), st.booleans(), st.booleans())
+def test_coarse_groups_are_few_and_in_order(seed, n_codes, ordered, missing):
+    counts = np.random.default_rng(seed).integers(0, 50, n_codes + (ordered and missing))
+    group_of = outlook.coarse(counts, ordered=ordered, missing=ordered and missing)
+    known = group_of[:n_codes]
+    assert known.max() < outlook.MOST_CODES
+    assert set(group_of.tolist()) == set(range(int(group_of.max()) + 1))  # no group is empty
+    if ordered:
+        assert (np.diff(known.astype(int)) >= 0).all()
+        assert not missing or group_of[-1] == known.max() + 1
+    elif n_codes > outlook.MOST_CODES:
+        apart = [code for code in range(n_codes) if known[code] < outlook.MOST_CODES - 1]
+        others = np.setdiff1d(np.arange(n_codes), apart)
+        assert counts[apart].min() >= counts[others].max()
