@@ -18,11 +18,11 @@ from shoal.trees.mine import mine_tree
 
 # pruning at 0.5 leaves most of a tree of few people standing; by cost hardly anything is left to check
 MANNERS = [
-    {"pruning": None},
-    {"pruning": 0.5},
+    {"grouping": "halves", "pruning": None},
     {"grouping": "halves", "criterion": "gini", "pruning": 0.5},
     {"grouping": "halves", "criterion": "gini", "pruning": "cost"},
-    {"criterion": "ratio", "pruning": 0.5},
+    {"grouping": "halves", "criterion": "ratio", "pruning": 0.5},
+    {"pruning": 0.5},
 ]
 
 
@@ -51,7 +51,7 @@ def test_searched_trees_keep_k_by_enumeration(manner, case: Case, k: int):
 def test_searched_trees_are_diverse_by_enumeration(pruning, case: Case, ell: float):
     assume(case.roles.target_role == "private")
     try:
-        release = mine(case, EntropyDiversity(ell) & Confidence(0.9), pruning=pruning)
+        release = mine(case, EntropyDiversity(ell) & Confidence(0.9), pruning=pruning, grouping="halves")
     except PromiseError:
         return
     spans = oracle.groups(release.to_json(), case.rows, case.public)

@@ -24,7 +24,7 @@ RARE = 5  # a value that fewer people of a node have is not looked at by itself
 class Outlook:
     """Grows trees below splits, greedily and for nothing but their cost.
 
-    This is an estimate: of a requirement it knows only how many people it asks for, of hierarchies nothing, and large
+    This is an estimate: all splits are in two, of a requirement it knows only how many people it asks for, and large
     nodes and columns of many values are simplified (see the constants).
     """
 

@@ -101,10 +101,10 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         is tried and, where it cuts in two, the most even one: at most 12 a node. Takes many times as long.
     search
         Whether to look beyond the highest gain. With the target alone private, the splits of the largest nodes (a
-        quarter of the table and more) are chosen by the trees that would grow below them. With other private columns,
-        public tests stand above private ones, and as few of them as are expected to pay, instead of in order of gain;
-        this needs pruning. There is no search with `max_leaves`,
-        `lookahead`, `class_weight` or a public target. None: as the variant has it.
+        quarter of the table and more) are chosen by the trees that would grow below them; this needs splits in two, so
+        no hierarchies. With other private columns, public tests stand above private ones, and only as many as are
+        expected to pay, instead of in order of gain; this needs pruning. There is no search with `max_leaves`,
+        `lookahead`, `class_weight`, a public target or other sensitive columns. None: as the variant has it.
     max_codes
         Numeric columns of at most this many distinct numbers are cut between any two of them; others at this many
         quantiles, and the release says so.

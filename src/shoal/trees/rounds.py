@@ -17,7 +17,7 @@ from shoal._threads import side_by_side
 from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
-from shoal.trees.forms import Form, form_of
+from shoal.trees.forms import Cuts, Form, form_of
 from shoal.trees.lookahead import Chosen, Lookahead, NodeGround
 from shoal.trees.score import Order, Score
 from shoal.trees.search import Search
@@ -57,7 +57,8 @@ class Rounds:
     features
         The features to split on; None: all.
     search
-        Where to ask for better splits of large nodes; None: the highest gain wins everywhere.
+        Where to ask for better splits of large nodes; None: the highest gain wins everywhere, as it does where some
+        feature splits by a hierarchy.
     lookahead
         1: weigh a split together with the best splits of its parts.
     """
@@ -82,11 +83,13 @@ class Rounds:
         self._least = least_people
         self._max_depth = max_depth
         self._hopeless = hopeless
-        self._search = search
         self._forms = [
             form_of(feature, score, grouping) if features is None or f in features else None
             for f, feature in enumerate(engine.features)
         ]
+        # what a search foresees are splits in two; beside those the branches of a hierarchy would look too dear
+        in_two = all(form is None or isinstance(form, Cuts) for form in self._forms)
+        self._search = search if in_two else None
         ground = NodeGround(engine, veto, least_people)
         self._lookahead = Lookahead(engine, score, self._forms, ground) if lookahead else None
         self._grown: list[GrownNode] = []
