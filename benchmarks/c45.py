@@ -17,25 +17,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
 from shoal import AnonymousTreeClassifier
-from shoal.data import read_table
+from tables import TABLES, folds, read
 
-# file, class column, columns left out
-TABLES = {
-    "adult": ("adult_train.csv.gz", "income", []),
-    "german": ("german_credit.csv", "class", []),
-    "vote": ("house_votes_84.csv", "class", []),
-    "wisconsin": ("breast_cancer_wisconsin.csv", "class", ["id"]),
-    "heart": ("heart_statlog.csv", "class", []),
-    "cmc": ("cmc.csv", "contraceptive_method", []),
-    "pima": ("pima_diabetes.csv", "class", []),
-    "nursery": ("nursery.csv.gz", "class", []),
-    "car": ("car.csv", "class", []),
-    "crx": ("crx.csv", "class", []),
-}
-NUMERIC = {"crx": ["A14"]}  # written with leading zeros, which a reader takes for codes
 ONCE = 20_000  # a table with more rows is cut into folds once: chance has little say in it
 J48 = ["weka.classifiers.trees.J48", "-S", "-C", "0.25", "-M", "2", "-v"]
 
@@ -56,31 +41,17 @@ def main() -> None:
     for name in options.only.split(","):
         table, target = read(options.data, name)
         repeats = 1 if table.n_rows > ONCE else options.repeats
-        ours = np.mean([our_fold(table, target, *fold) for fold in folds(table, target, repeats)], axis=0)
+        ours = np.mean([our_fold(table, target, *fold) for fold in folds(table, target, 10, repeats)], axis=0)
         row = f"| {name} | {table.n_rows:,} | {repeats} | {ours[0]:.1f} "
         if options.weka is None:
             print(f"{row}| | | {ours[1]:.0f} | |", flush=True)
             continue
         with tempfile.TemporaryDirectory() as folder:
             theirs = np.mean(
-                [weka_fold(options.weka, Path(folder), table, *fold) for fold in folds(table, target, repeats)], axis=0
+                [weka_fold(options.weka, Path(folder), table, *fold) for fold in folds(table, target, 10, repeats)],
+                axis=0,
             )
         print(f"{row}| {theirs[0]:.1f} | {ours[0] - theirs[0]:+.1f} | {ours[1]:.0f} | {theirs[1]:.0f} |", flush=True)
-
-
-def read(data: Path, name: str):
-    """A table, its class column last, where Weka expects it."""
-    file, target, left_out = TABLES[name]
-    kinds = {target: "categorical", **dict.fromkeys(NUMERIC.get(name, []), "numeric")}
-    table = read_table(data / file, missing=["?"], kinds=kinds).drop(left_out)
-    return table.select([*(column for column in table.names if column != target), target]), target
-
-
-def folds(table, target: str, repeats: int):
-    """Training and test rows of stratified ten-folds; the seeds are 0, 1, …"""
-    codes = table[target].codes
-    for seed in range(repeats):
-        yield from StratifiedKFold(10, shuffle=True, random_state=seed).split(codes, codes)
 
 
 def our_fold(table, target: str, train, test) -> tuple[float, int]:
