@@ -20,6 +20,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.data import factorize
 from shoal.data.encode import encode
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table, smallest_dtype
@@ -344,3 +345,23 @@ assert to_table([[1.5]]).n_rows == 1
 
 def test_pandas_and_polars_are_not_needed() -> None:
     subprocess.run([sys.executable, "-c", WITHOUT], check=True)
+
+
+@pytest.mark.parametrize("kind", ["numeric", "categorical"])
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=15)
+def test_numbers_that_are_sorted_get_the_same_codes_as_numbers_that_are_hashed(kind, seed):
+    rng = np.random.default_rng(seed)
+    numbers = rng.normal(size=6000).round(int(rng.integers(2, 7)))
+    numbers[rng.random(6000) < 0.05] = np.nan
+    numbers[rng.random(6000) < 0.01] = rng.choice([0.0, -0.0])
+    array = pa.chunked_array([pa.array(numbers[:50]), pa.array(numbers[50:], mask=rng.random(5950) < 0.05)])
+    found = []
+    for sort in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(factorize, "_mostly_distinct", lambda chunks, sort=sort: sort)
+            found.append(encode("x", array, kind=kind))
+    fast, slow = found
+    assert np.array_equal(fast.codes, slow.codes)
+    assert list(fast.values) == list(slow.values)
+    assert (fast.missing, fast.codes.dtype) == (slow.missing, slow.codes.dtype)
