@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.naive_bayes import GaussianNB
 
 from helpers.strategies import Case, cases
-from shoal import AnonymousTreeClassifier, KAnonymity, RequirementError, load_sample
+from shoal import AnonymousModel, AnonymousTreeClassifier, KAnonymity, RequirementError, load_sample
+from shoal.anonymize import TreeAnonymizer
 from shoal.data import load_hierarchies
 from shoal.engines import Feature, MemoryEngine
 from shoal.trees.mine import mine_tree
@@ -265,3 +267,15 @@ def test_a_node_and_a_span_may_be_split_again():
                 engine.span_counts(np.array([span]), 1, None)[0, :, 0].tolist()
                 == np.bincount(other[inside], minlength=2).tolist()
             )
+
+
+def test_tables_and_models_grow_so_too():
+    manner = {"grouping": "merge", "min_gain": 0.0005, "lookahead": 1}
+    people = load_sample().table.select(["age", "education", "zip", "diabetes"])
+    plain, table = (TreeAnonymizer(100, **options) for options in ({}, manner))
+    plain.fit_transform(people, "diabetes")
+    table.fit_transform(people, "diabetes")
+    assert table.release_.verdict.smallest_group >= 100
+    assert table.tree_.to_json() != plain.tree_.to_json()
+    model = AnonymousModel(GaussianNB(), 100, tree_options=manner).fit(people, "diabetes")
+    assert model.release_.verdict.smallest_group >= 100

@@ -15,7 +15,7 @@ from shoal._threads import side_by_side
 from shoal.data.table import Codes
 from shoal.engines.base import Counts, Feature, Way
 
-MOST_PEOPLE = 1 << 15  # a larger node is looked at through so many of its people, evenly spaced
+MOST_PEOPLE = 1 << 14  # a larger node is looked at through so many of its people, evenly spaced
 MOST_CODES = 128  # numbers in as many groups of like size; of categories the most frequent, and the others together
 SMALLEST_SPLIT = 0.01  # a node of a smaller share of the table is not split any further
 RARE = 5  # a value that fewer people of a node have is not looked at by itself
@@ -85,7 +85,7 @@ class Outlook:
                 self._scale,
             )
 
-        return np.array(side_by_side(cost, ways, rows=n * len(ways)), dtype=np.int64)
+        return np.array(side_by_side(cost, ways, rows=n * len(ways) * len(self._groups)), dtype=np.int64)
 
 
 def coarse(counts: Counts, *, ordered: bool, missing: bool) -> NDArray[np.uint8]:

@@ -21,7 +21,7 @@ from shoal.trees.weights import Weights
 Pruning = Literal["cost"] | float | None
 CONFIDENCE = 0.1  # of the expected errors in pruning by cost; 0.05 to 0.15 did as well in our measurements
 BITS_A_LEAF = 2.0  # times log2(people): the price of a leaf
-EVIDENCE = 3.84  # least χ² of a split that is grown where leaves have a price: chance makes one in twenty as high
+EVIDENCE = 6.63  # least χ² of a split that is grown where leaves have a price: chance makes one in a hundred as high
 Weighed = NDArray[np.int64] | NDArray[np.floating[Any]]  # people, or what they weigh
 SLACK = 0.1  # a subtree must be expected to save at least this many errors, as in C4.5
 

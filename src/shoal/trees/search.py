@@ -3,7 +3,7 @@
 
 A split that gains little may be the right one: people with a capital gain are few, but at the root there are enough of
 them for a group of their own; further down, where every branch has a handful, no split of theirs keeps the promise. So
-at the top of a tree every feature is tried: the tree below it is grown greedily and pruned, and the feature whose tree
+at the top of a tree several features are tried: the tree below each is grown greedily and pruned, and that whose tree
 costs least is taken. Greed's own choice is among them. In planning such a trial is called a rollout.
 """
 
@@ -16,7 +16,7 @@ from shoal.engines.base import Counts, Way
 from shoal.trees.prune import price_of_leaf
 
 LARGE = 4  # nodes of at least one in so many people of the table are searched; more did no better
-MOST_TRIED = 16  # features of a node that are tried: those that gain most by themselves
+MOST_TRIED = 8  # features of a node that are tried: those that gain most by themselves
 
 
 class Search:
