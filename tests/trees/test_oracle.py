@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 from helpers import oracle
 from helpers.strategies import LETTERS, Case, cases
-from shoal import DataError, DistinctDiversity, EntropyDiversity, KAnonymity, PromiseError
+from shoal import DataError, DistinctDiversity, EntropyDiversity, KAnonymity, PromiseError, audit
 from shoal.data import load_hierarchies
+from shoal.trees.batches import Batches
 from shoal.trees.mine import grow, mine_tree, prepare
 from shoal.trees.prune import prune
 from shoal.trees.publish import publish
+from shoal.trees.score import Score
+from shoal.trees.spans import SpanBook
 
 
 def mine(case: Case, requirement, **options):
@@ -248,6 +251,20 @@ def test_pruning_never_shrinks_a_group(case: Case, k: int, pruning):
     after = oracle.groups(published(task, prune(grown, pruning)).to_json(), case.rows, case.public)
     # people with the same span before have the same span after
     assert len(set(zip(before, after, strict=True))) == len(set(before))
+
+
+@pytest.mark.parametrize("grouping", [None, "halves"])
+@given(cases(max_rows=40), st.integers(1, 6))
+@settings(max_examples=250)
+def test_many_nodes_at_a_time_keep_the_promise_by_enumeration(grouping, case: Case, k: int):
+    """Without the price of leaves, which would hardly let anything grow on so few people."""
+    assume(case.roles.target_role == "private" and len(case.rows) >= k)
+    task = prepared(case, k)
+    book = SpanBook(task.engine, task.veto, target_is_public=False, strict=False)
+    grown = Batches(task.engine, Score("gini", len(case.rows)), book, least_people=k, grouping=grouping).grow()
+    release = published(task, grown)
+    assert oracle.holds(release.to_json(), case.rows, case.public, k)
+    assert audit(release, case.table, privacy=k).holds
 
 
 LOOPS = [

@@ -14,7 +14,11 @@ from helpers.strategies import Case, cases
 from shoal import AnonymousTreeClassifier, Confidence, EntropyDiversity, KAnonymity, PromiseError
 from shoal.data import load_hierarchies
 from shoal.engines import outlook
-from shoal.trees.mine import mine_tree
+from shoal.trees.mine import grow, mine_tree, prepare
+from shoal.trees.prune import expected_errors
+from shoal.trees.public_first import PublicFirst
+from shoal.trees.publish import publish
+from shoal.trees.score import Score
 
 # pruning at 0.5 leaves most of a tree of few people standing; by cost hardly anything is left to check
 MANNERS = [
@@ -62,11 +66,17 @@ def test_searched_trees_are_diverse_by_enumeration(pruning, case: Case, ell: flo
         assert max(shares) <= 0.9
 
 
+@pytest.mark.parametrize("grouping", [None, "halves"])
 @given(cases(max_rows=40), st.integers(1, 4))
 @settings(max_examples=150)
-def test_no_public_test_stands_below_a_private_one(case: Case, k: int):
+def test_public_tests_first_keep_k_and_stand_above_private_ones(grouping, case: Case, k: int):
     assume(case.roles.private and case.roles.target_role == "private" and len(case.rows) >= k)
-    release = mine(case, KAnonymity(k), pruning=0.5, grouping="halves", criterion="gini")
+    hierarchies = load_hierarchies(case.hierarchies, case.roles.features)
+    task = prepare(case.table, case.roles, KAnonymity(k), domain=case.domain, hierarchies=hierarchies)
+    score = Score("gini", len(case.rows))
+    grown = PublicFirst(task.engine, score, task.veto, least_people=k, pruning=0.5, grouping=grouping).grow()
+    release = publish(grown, task.engine.features, task.table, case.roles, KAnonymity(k), declared=task.declared)
+    assert oracle.holds(release.to_json(), case.rows, case.public, k)
     waiting = [(0, True)]
     while waiting:
         number, above_is_public = waiting.pop()
@@ -75,6 +85,21 @@ def test_no_public_test_stands_below_a_private_one(case: Case, k: int):
             public = node.attribute in case.roles.public
             assert above_is_public or not public
             waiting += [(branch.node, public) for branch in node.branches]
+
+
+@given(cases(max_rows=40), st.integers(1, 4))
+@settings(max_examples=100)
+def test_with_private_columns_the_search_expects_no_more_errors(case: Case, k: int):
+    assume(case.roles.private and case.roles.target_role == "private" and len(case.rows) >= k)
+    hierarchies = load_hierarchies(case.hierarchies, case.roles.features)
+    expected = []
+    for search in (True, False):
+        task = prepare(case.table, case.roles, KAnonymity(k), domain=case.domain, hierarchies=hierarchies)
+        grown = grow(task, criterion="gini", grouping="halves", pruning=0.25, search=search)
+        leaves = np.stack([node.counts for node in grown if node.split is None])
+        people = leaves.sum(axis=1)
+        expected.append(expected_errors(people, people - leaves.max(axis=1), 0.25).sum())
+    assert expected[0] <= expected[1] + 1e-9
 
 
 @pytest.mark.parametrize("pruning", [None, 0.5])

@@ -85,7 +85,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         it.
     pruning
         What becomes a leaf again after growing: ``"cost"``, a subtree that neither saves errors, as error-based pruning
-        at 0.1 expects them, nor 2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based
+        at 0.05 expects them, nor 2·log₂(people) bits for each leaf it adds; a number up to 0.5, C4.5's error-based
         pruning with that confidence factor; ``"none"``. None: as the variant has it. Pruning only merges groups, so it
         needs a monotone requirement; all of Shoal's are.
     min_gain
@@ -102,9 +102,10 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
     search
         Whether to look beyond the highest gain. With the target alone private, the splits of the largest nodes (a
         quarter of the table and more) are chosen by the trees that would grow below them; this needs splits in two, so
-        no hierarchies. With other private columns, public tests stand above private ones, and only as many as are
-        expected to pay, instead of in order of gain; this needs pruning. There is no search with `max_leaves`,
-        `lookahead`, `class_weight`, a public target or other sensitive columns. None: as the variant has it.
+        no hierarchies. With other private columns, a second tree is grown in which public tests stand above private
+        ones, and the one that is expected to make fewer errors is taken; this needs pruning. There is no search with
+        `max_leaves`, `lookahead`, `class_weight`, a public target or other sensitive columns. None: as the variant has
+        it.
     max_codes
         Numeric columns of at most this many distinct numbers are cut between any two of them; others at this many
         quantiles, and the release says so.

@@ -22,8 +22,9 @@ from shoal.privacy import Requirement, least_people, needs_values, people_behind
 from shoal.release import TreeRelease
 from shoal.release.parse import MAX_DEPTH
 from shoal.release.statement import Statement
+from shoal.trees.batches import Batches
 from shoal.trees.features import MAX_CODES, make_feature
-from shoal.trees.prune import EVIDENCE, Pruning, hopeless, prune
+from shoal.trees.prune import EVIDENCE, Pruning, expected_of, hopeless, prune
 from shoal.trees.public_first import PublicFirst
 from shoal.trees.publish import publish
 from shoal.trees.queue import Queue
@@ -169,7 +170,7 @@ def grow(
 ) -> list[GrownNode]:
     """Grow the tree, by the loop that the roles need, and prune it.
 
-    With private columns that is the queue; or, for a `search` in a tree that will be pruned, all public tests first.
+    With private columns that is the queue; a `search` for a tree that will be pruned tries all public tests first, too.
     Nodes that `pruning` is sure to make leaves are left alone.
     """
     roles, engine = task.roles, task.engine
@@ -188,15 +189,24 @@ def grow(
         searching = Search(engine, least_people=least, gini=criterion == "gini") if search else None
         rounds = Rounds(engine, score, task.veto, least_people=least, hopeless=closed, search=searching, **common)
         return prune(rounds.grow(), pruning, weights)
-    if alone and search and pruning is not None and not roles.sensitive:
-        return PublicFirst(
-            engine, score, task.veto, least_people=least, pruning=pruning, grouping=grouping, max_depth=depth
-        ).grow()
     # private leaves may be of any size
     closed = partial(hopeless, n_people=engine.n_people, weights=weights) if pruning == "cost" else None
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
-    queue = Queue(engine, score, book, max_leaves=max_leaves, hopeless=closed, **common)
-    return prune(queue.grow(), pruning, weights)
+    # many nodes at a time: for k alone, without C4.5's ratios, values that merge and trials of splits
+    many = alone and pruning == "cost" and task.veto.least is not None
+    loop: Batches | Queue
+    if many and not score.by_ratio and grouping != "merge" and not lookahead:
+        loop = Batches(engine, score, book, least_people=least, grouping=grouping, max_depth=depth, hopeless=closed)
+    else:
+        loop = Queue(engine, score, book, max_leaves=max_leaves, hopeless=closed, **common)
+    by_gain = prune(loop.grow(), pruning, weights)
+    if not (alone and search) or pruning is None or roles.sensitive:
+        return by_gain
+    # in order of gain is better where the promise takes few splits away, public tests first where it takes many
+    public_first = PublicFirst(
+        engine, score, task.veto, least_people=least, pruning=pruning, grouping=grouping, max_depth=depth
+    ).grow()
+    return min(public_first, by_gain, key=lambda grown: expected_of(grown, pruning))
 
 
 def _check_target(table: Table, roles: Roles, least: int) -> None:

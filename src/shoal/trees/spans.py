@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,9 +84,22 @@ class SpanBook:
 
     def split_public(self, reach: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> list[Ids]:
         """Record a public split; the reach of each branch."""
-        branches = np.repeat(branch_of[None], len(reach), axis=0)
-        new = self._register(reach, self._engine.split_spans(reach, feature, branches, n_branches))
-        return [column[column >= 0] for column in new.T]
+        return self.split_many([reach], feature, branch_of[None], n_branches)[0]
+
+    def split_many(
+        self, reaches: Sequence[Ids], feature: int, branch_of: NDArray[np.int32], n_branches: int
+    ) -> list[list[Ids]]:
+        """Record public splits of several nodes that share no span, by branch_of[node, code]; reaches by branch."""
+        sizes = np.array([len(reach) for reach in reaches])
+        spans = np.concatenate(reaches)
+        new = self._engine.split_spans(spans, feature, np.repeat(branch_of, sizes, axis=0), n_branches)
+        self._register(spans, new)
+        return [[own[own >= 0] for own in rows.T] for rows in np.split(new, np.cumsum(sizes)[:-1])]
+
+    @property
+    def n_spans(self) -> int:
+        """How many spans there have been, split ones included."""
+        return self._n_spans
 
     def try_public(self, reach: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> list[Ids]:
         """The reach that each branch of a public split would have, until the same spans are split again."""
