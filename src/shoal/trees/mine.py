@@ -37,6 +37,7 @@ from shoal.trees.veto import Veto
 from shoal.trees.weights import ClassWeight, Weights, class_weights
 
 Grouping = Literal["halves", "merge"] | None
+BOTH_TREES = 200_000  # people up to which a second tree is grown: beyond, it takes more time than it is worth
 
 
 def mine_tree(
@@ -189,6 +190,13 @@ def grow(
         searching = Search(engine, least_people=least, gini=criterion == "gini") if search else None
         rounds = Rounds(engine, score, task.veto, least_people=least, hopeless=closed, search=searching, **common)
         return prune(rounds.grow(), pruning, weights)
+    public_first = None
+    if alone and search and pruning is not None and not roles.sensitive:
+        public_first = PublicFirst(
+            engine, score, task.veto, least_people=least, pruning=pruning, grouping=grouping, max_depth=depth
+        ).grow()
+        if engine.n_people > BOTH_TREES:
+            return public_first
     # private leaves may be of any size
     closed = partial(hopeless, n_people=engine.n_people, weights=weights) if pruning == "cost" else None
     book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
@@ -200,12 +208,9 @@ def grow(
     else:
         loop = Queue(engine, score, book, max_leaves=max_leaves, hopeless=closed, **common)
     by_gain = prune(loop.grow(), pruning, weights)
-    if not (alone and search) or pruning is None or roles.sensitive:
+    if public_first is None or pruning is None:
         return by_gain
     # in order of gain is better where the promise takes few splits away, public tests first where it takes many
-    public_first = PublicFirst(
-        engine, score, task.veto, least_people=least, pruning=pruning, grouping=grouping, max_depth=depth
-    ).grow()
     return min(public_first, by_gain, key=lambda grown: expected_of(grown, pruning))
 
 
