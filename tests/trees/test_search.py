@@ -13,7 +13,7 @@ from helpers import oracle
 from helpers.strategies import Case, cases
 from shoal import AnonymousTreeClassifier, Confidence, EntropyDiversity, KAnonymity, PromiseError
 from shoal.data import load_hierarchies
-from shoal.engines import outlook
+from shoal.engines import memory, outlook
 from shoal.trees.mine import grow, mine_tree, prepare
 from shoal.trees.prune import expected_errors
 from shoal.trees.public_first import PublicFirst
@@ -141,10 +141,16 @@ def test_search_splits_first_what_cannot_be_split_later():
 
 def test_a_large_node_is_looked_at_through_some_of_its_people(monkeypatch):
     people, rich = gains_and_halves()
-    monkeypatch.setattr(outlook, "MOST_PEOPLE", 50)
+    looked_at = []
+    costs = outlook.Outlook.costs
+    monkeypatch.setattr(memory, "MOST_PEOPLE", 50)
+    monkeypatch.setattr(
+        outlook.Outlook, "costs", lambda *args, **asked: looked_at.append(len(args[2])) or costs(*args, **asked)
+    )
     trees = [AnonymousTreeClassifier(privacy=10).fit(people, rich).release_ for _ in range(2)]
     assert trees[0].to_json() == trees[1].to_json()
     assert trees[0].verdict.smallest_group >= 10
+    assert max(looked_at) == 50
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 600), st.booleans(), st.booleans())
