@@ -21,7 +21,7 @@ from shoal.data.frames import to_table
 from shoal.data.hierarchy import load_hierarchies
 from shoal.data.roles import Roles, TargetRole
 from shoal.data.table import Column, Table
-from shoal.data.target import name_of, with_target
+from shoal.data.target import with_target
 from shoal.errors import DataError, PromiseError, RoleError
 from shoal.models.coarse import coarse, in_classes
 from shoal.models.groups import mine_groups
@@ -29,7 +29,7 @@ from shoal.privacy import Requirement, people_behind
 from shoal.release import ModelRelease
 from shoal.release.model_file import dump_model, keeps_rows
 from shoal.release.model_inputs import ModelInputs, in_order
-from shoal.trees.estimator import check_one_row_each, checked_target
+from shoal.trees.estimator import check_one_row_each, checked_target, target_name
 
 DECIMALS = 6  # of a published probability
 
@@ -105,25 +105,11 @@ def mine_model(wish: Wish, X: Any, y: Any) -> tuple[ModelRelease, list[str]]:
 
 def _read(wish: Wish, X: Any, y: Any) -> tuple[Table, str, list[str]]:
     """The table with its target, the target's name, and the names of the other columns."""
-    if y is None:
-        raise DataError(
-            "no-target",
-            "This AnonymousModel estimator requires y to be passed, but the target y is None. "
-            "Give its values, or the name of its column in X.",
-        )
     table = to_table(X)
-    in_table = isinstance(y, str)
-    target = y if in_table else name_of(y)
-    if not in_table and target in table:
-        raise DataError(
-            "target-twice",
-            f"X has a column {target!r} too, and learning the target from itself is no learning. "
-            f"Drop it from X, or give y={target!r}.",
-        )
-    features = table.drop([target]).names if len(table) > in_table else []
+    target, features = target_name("AnonymousModel", table, y)
     if not wish.regression:
-        return with_target(table, y if in_table else checked_target(y), target), target, features
-    column = table[target] if in_table else _number_target(y, target)
+        return with_target(table, checked_target(y), target), target, features
+    column = table[target] if isinstance(y, str) else _number_target(y, target)
     if column.kind != "numeric":
         raise DataError("not-numeric", f"The target {target!r} holds categories; a regressor needs numbers.")
     if len(column) != table.n_rows:

@@ -13,7 +13,6 @@ from sklearn.base import MetaEstimatorMixin, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.domain import Domain
 from shoal.data.roles import TargetRole
@@ -25,7 +24,17 @@ from shoal.trees.classifier import AnonymousTreeClassifier
 from shoal.trees.estimator import ShoalEstimator
 from shoal.trees.options import check_options
 
-TREE_OPTIONS = ("criterion", "grouping", "pruning", "variant", "max_depth", "max_leaves", "min_gain", "lookahead")
+TREE_OPTIONS = (
+    "criterion",
+    "grouping",
+    "pruning",
+    "search",
+    "variant",
+    "max_depth",
+    "max_leaves",
+    "min_gain",
+    "lookahead",
+)
 
 
 def _tells_shares(self: AnonymousModel) -> bool:
@@ -60,8 +69,8 @@ class AnonymousModel(MetaEstimatorMixin, ShoalEstimator):  # type: ignore[misc] 
         How values generalise: a folder of files, or a dict from column to path, nested dict or `Hierarchy`.
     tree_options
         Options of `AnonymousTreeClassifier` for the tree of groups: any of ``criterion``, ``grouping``, ``pruning``,
-        ``variant``, ``max_depth``, ``max_leaves``, ``min_gain`` and ``lookahead``. The tree is not pruned unless
-        asked for.
+        ``search``, ``variant``, ``max_depth``, ``max_leaves``, ``min_gain`` and ``lookahead``. The tree is not pruned
+        unless asked for.
     unknown
         What `predict` does with a category that the declared domain does not have: ``"error"``, or ``"ancestor"``:
         answer as for the largest group below the node that asks for it.
@@ -154,24 +163,13 @@ class AnonymousModel(MetaEstimatorMixin, ShoalEstimator):  # type: ignore[misc] 
         if self.release_.cuts is None:
             # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
             self.classes_ = np.sort(self.release_.labels)
-        self.n_features_in_ = len(features)
-        self._features = features
-        if not isinstance(X, np.ndarray):
-            self.feature_names_in_ = np.array(features, dtype=object)
+        self._remember(X, features)
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class or number of each row."""
-        check_is_fitted(self)
-        answer: NDArray[Any] = self.release_.predict(self._named(X), unknown=self.unknown)
-        return answer
 
     @available_if(_tells_shares)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, in the order of `classes_`."""
-        check_is_fitted(self)
-        shares: NDArray[np.float64] = self.release_.predict_proba(self._named(X), unknown=self.unknown)
-        return shares[:, np.argsort(self.release_.labels, kind="stable")]
+        return self._shares(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right answers of a classifier, or R² of a regressor."""

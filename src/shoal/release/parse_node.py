@@ -89,6 +89,14 @@ def _branch(entry: Any, at: str, attribute: Attribute) -> Branch:
     if missing and not attribute.missing:
         checks.refuse(at, "takes missing values, which the attribute's domain does not have")
     label = checks.text(entry["label"], f"{at}.label") if "label" in entry else None
+    values, intervals = parse_parts(entry, at, attribute)
+    if not (values or intervals or missing):
+        checks.refuse(at, "leads nowhere: it names no value and no interval")
+    return Branch(checks.count(entry["node"], f"{at}.node"), values, intervals, missing, label)
+
+
+def parse_parts(entry: Any, at: str, attribute: Attribute) -> tuple[tuple[str, ...], tuple[Interval, ...]]:
+    """The values, or the intervals, of an attribute that an entry names."""
     values: tuple[str, ...] = ()
     intervals: tuple[Interval, ...] = ()
     if "values" in entry:
@@ -104,9 +112,7 @@ def _branch(entry: Any, at: str, attribute: Attribute) -> Branch:
         )
     elif "above" in entry or "at_most" in entry:
         intervals = (parse_interval({key: entry[key] for key in ("above", "at_most") if key in entry}, at),)
-    if not (values or intervals or missing):
-        checks.refuse(at, "leads nowhere: it names no value and no interval")
-    return Branch(checks.count(entry["node"], f"{at}.node"), values, intervals, missing, label)
+    return values, intervals
 
 
 def parse_interval(entry: Any, at: str) -> Interval:

@@ -17,10 +17,10 @@ from shoal.privacy import claims as claims_of
 from shoal.privacy import requirement_from_claims
 from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release import checks
-from shoal.release.domain import Attribute, Interval
+from shoal.release.domain import Attribute
 from shoal.release.generalised import Generalised, atoms_of, covers
 from shoal.release.parse import _attribute, _verdict
-from shoal.release.parse_node import parse_interval
+from shoal.release.parse_node import parse_parts
 from shoal.release.table import TableRelease
 from shoal.release.table_file import Cells, check_name, read_cells
 
@@ -104,19 +104,7 @@ def _value(entry: Any, at: str, attribute: Attribute) -> Generalised:
     label, missing = checks.text(entry["label"], f"{at}.label"), checks.flag(entry, "missing", at)
     if missing and not attribute.missing:
         checks.refuse(at, "takes missing values, which the attribute's domain does not have")
-    values: tuple[str, ...] = ()
-    intervals: tuple[Interval, ...] = ()
-    if "values" in entry:
-        values = checks.texts(entry["values"], f"{at}.values", checks.MAX_VALUES)
-        if len(set(values)) < len(values) or not set(values) <= set(attribute.values):
-            checks.refuse(f"{at}.values", "must be values of the attribute, each once")
-    elif "intervals" in entry:
-        if "above" in entry or "at_most" in entry:
-            checks.refuse(at, "must have either intervals, or above and at_most")
-        parts = checks.items(entry["intervals"], f"{at}.intervals", checks.MAX_VALUES)
-        intervals = tuple(parse_interval(part, f"{at}.intervals[{j}]") for j, part in enumerate(parts))
-    elif "above" in entry or "at_most" in entry:
-        intervals = (parse_interval({key: entry[key] for key in ("above", "at_most") if key in entry}, at),)
+    values, intervals = parse_parts(entry, at, attribute)
     value = Generalised(label, values, intervals, missing)
     only_missing = missing and not values and not intervals
     # what a reader takes an asterisk and an empty cell for must be what they mean

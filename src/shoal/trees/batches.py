@@ -20,8 +20,8 @@ from shoal.privacy import KAnonymity
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import Form, form_of
 from shoal.trees.limits import Cells, SpanLimits
-from shoal.trees.rounds import CELLS_AT_ONCE, Offer
-from shoal.trees.score import Score
+from shoal.trees.offers import Offer, offer_of
+from shoal.trees.score import Order, Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode, Hopeless, Split
 from shoal.trees.veto import Veto
@@ -177,25 +177,16 @@ class Batches:
         )
 
     def _offer(self, ids: Ids, cells: Cells, f: int, form: Form) -> Offer:
-        public = self._engine.features[f].public
-        step = max(1, CELLS_AT_ONCE // (self._engine.features[f].n_codes * self._engine.n_classes))
-        gains, positions = np.zeros(len(ids), dtype=np.int64), np.zeros(len(ids), dtype=np.int64)
-        orders = []
-        for first in range(0, len(ids), step):
-            piece = slice(first, min(first + step, len(ids)))
-            counts = self._engine.node_counts(ids[piece], f)
-            order = form.order(counts)
-            if order is not None:
-                orders.append(order)
-            if public:
-                gains[piece], positions[piece] = self._best_allowed(counts, order, cells.of(piece), f, form)
-            else:
-                gains[piece], positions[piece] = form.best(counts, order, self._anything)
-        return Offer(gains, positions, np.concatenate(orders) if orders else None, gains)
+        def best(counts: Counts, order: Order | None, piece: slice) -> tuple[Counts, Counts]:
+            if self._engine.features[f].public:
+                return self._best_allowed(counts, order, cells.of(piece), f, form)
+            return form.best(counts, order, self._anything)
+
+        return offer_of(self._engine, self._score, ids, f, form, best)
 
     def _best_allowed(
-        self, counts: Counts, order: NDArray[np.intp] | None, cells: Cells, f: int, form: Form
-    ) -> tuple[Counts, NDArray[np.intp]]:
+        self, counts: Counts, order: Order | None, cells: Cells, f: int, form: Form
+    ) -> tuple[Counts, Counts]:
         allowed = ~self._limits.blocked(f, cells, order)
         gains = form.gains(counts, order)
         top = form.choose(gains, allowed)

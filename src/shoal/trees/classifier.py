@@ -11,18 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
 from shoal.data.hierarchy import load_hierarchies
 from shoal.data.roles import Roles, TargetRole
-from shoal.data.target import name_of, with_target
+from shoal.data.target import with_target
 from shoal.errors import DataError
 from shoal.privacy import Requirement, as_requirement
 from shoal.release.statement import Statement
 from shoal.release.tree import Unknown
-from shoal.trees.estimator import ShoalEstimator, check_one_row_each, checked_target
+from shoal.trees.estimator import ShoalEstimator, check_one_row_each, checked_target, target_name
 from shoal.trees.features import MAX_CODES
 from shoal.trees.mine import mine_tree
 from shoal.trees.options import check_options
@@ -225,25 +224,10 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         """
         check_options(self)
         requirement = as_requirement(self.privacy)
-        if y is None:
-            raise DataError(
-                "no-target",
-                "This AnonymousTreeClassifier estimator requires y to be passed, but the target y is None. "
-                "Give its values, or the name of its column in X.",
-            )
         X = self._checked(X, reset=True)
         table = to_table(X)
-        in_table = isinstance(y, str)
-        if not in_table:
-            y = checked_target(y)
-        target = y if in_table else name_of(y)
-        if not in_table and target in table:
-            raise DataError(
-                "target-twice",
-                f"X has a column {target!r} too, and learning the target from itself is no learning. "
-                f"Drop it from X, or give y={target!r}.",
-            )
-        features = table.drop([target]).names if len(table) > in_table else []
+        y = checked_target(y)
+        target, features = target_name("AnonymousTreeClassifier", table, y)
         table = with_target(table, y, target)
         roles = Roles.resolve(
             table.names,
@@ -271,24 +255,13 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         )
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
         self.classes_ = np.sort(self.release_.labels)
-        self.n_features_in_ = len(features)
-        self._features = features
-        if not isinstance(X, np.ndarray):
-            self.feature_names_in_ = np.array(features, dtype=object)
+        self._remember(X, features)
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most likely class of each row."""
-        check_is_fitted(self)
-        answer: NDArray[Any] = self.release_.predict(self._named(X), unknown=self.unknown)
-        return answer
 
     @available_if(_states_shares)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of each class where a row ends, in the order of `classes_`."""
-        check_is_fitted(self)
-        shares: NDArray[np.float64] = self.release_.predict_proba(self._named(X), unknown=self.unknown)
-        return shares[:, np.argsort(self.release_.labels, kind="stable")]
+        return self._shares(X)
 
     def _manner(self) -> dict[str, Any]:
         """How to grow: criterion, grouping and pruning as given, or as the variant has them."""

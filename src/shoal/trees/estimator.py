@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from shoal.data.frames import not_2d, to_table
 from shoal.data.table import Table
+from shoal.data.target import name_of
 from shoal.errors import DataError
+from shoal.release.tree import Unknown
 
 
 class ShoalEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -24,8 +27,28 @@ class ShoalEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     """
 
     release_: Any
+    unknown: Unknown
     n_features_in_: int
     _features: list[str]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The answer for each row: the most likely class, or a regressor's number."""
+        check_is_fitted(self)
+        answer: NDArray[Any] = self.release_.predict(self._named(X), unknown=self.unknown)
+        return answer
+
+    def _shares(self, X: Any) -> NDArray[np.float64]:
+        """The share of each class, in the order of `classes_`."""
+        check_is_fitted(self)
+        shares: NDArray[np.float64] = self.release_.predict_proba(self._named(X), unknown=self.unknown)
+        return shares[:, np.argsort(self.release_.labels, kind="stable")]
+
+    def _remember(self, X: Any, features: list[str]) -> None:
+        """The columns that were given, by name where they had names."""
+        self.n_features_in_ = len(features)
+        self._features = features
+        if not isinstance(X, np.ndarray):
+            self.feature_names_in_ = np.array(features, dtype=object)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Arrays as scikit-learn checks them; tables and data frames as they are."""
@@ -55,8 +78,29 @@ class ShoalEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return tags
 
 
+def target_name(estimator: str, table: Table, y: Any) -> tuple[str, list[str]]:
+    """The name of the target, given as values or as the name of its column, and the names of the other columns."""
+    if y is None:
+        raise DataError(
+            "no-target",
+            f"This {estimator} estimator requires y to be passed, but the target y is None. "
+            "Give its values, or the name of its column in X.",
+        )
+    in_table = isinstance(y, str)
+    target = y if in_table else name_of(y)
+    if not in_table and target in table:
+        raise DataError(
+            "target-twice",
+            f"X has a column {target!r} too, and learning the target from itself is no learning. "
+            f"Drop it from X, or give y={target!r}.",
+        )
+    return target, table.drop([target]).names if len(table) > in_table else []
+
+
 def checked_target(y: Any) -> Any:
-    """A target given beside X, if it can be one of a classifier."""
+    """A target, if it can be one of a classifier; the name of a column is one."""
+    if isinstance(y, str):
+        return y
     if isinstance(y, (np.ndarray, list, tuple)):
         y = column_or_1d(y, warn=True)
     values = np.asarray(y)

@@ -8,7 +8,6 @@ cores.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +18,14 @@ from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import Cuts, Form, form_of
 from shoal.trees.lookahead import Chosen, Lookahead, NodeGround
-from shoal.trees.score import Order, Score
+from shoal.trees.offers import Offer, offer_of
+from shoal.trees.score import Score
 from shoal.trees.search import Search
 from shoal.trees.spans import root_refusal
 from shoal.trees.split import GrownNode, Hopeless
 from shoal.trees.veto import Veto
 
 Counts = NDArray[np.int64]
-CELLS_AT_ONCE = 1 << 17  # counts of one feature looked at in one piece: what a core's cache holds
-
-
-@dataclass(frozen=True)
-class Offer:
-    """The best of one feature for every open node: gains, positions, the values' order (where a form makes one) and the
-    splits' own information (where it is asked for)."""
-
-    gains: Counts
-    positions: Counts
-    order: Order | None
-    information: Counts
 
 
 class Rounds:
@@ -168,20 +156,9 @@ class Rounds:
         return self._worth(np.concatenate(new_ids), new_nodes)
 
     def _offers(self, ids: Ids, f: int, form: Form) -> Offer:
-        width = self._engine.features[f].n_codes * self._engine.n_classes
-        step = max(1, CELLS_AT_ONCE // width)
-        gains, positions, information = (np.zeros(len(ids), dtype=np.int64) for _ in range(3))
-        orders = []
-        for first in range(0, len(ids), step):
-            piece = slice(first, min(first + step, len(ids)))
-            counts = self._engine.node_counts(ids[piece], f)
-            order = form.order(counts)
-            if order is not None:
-                orders.append(order)
-            gains[piece], positions[piece] = form.best(counts, order, self._veto)
-            if self._score.by_ratio:
-                information[piece] = self._score.split_information(form.sizes(counts, positions[piece], order))
-        return Offer(gains, positions, np.concatenate(orders) if orders else None, information)
+        return offer_of(
+            self._engine, self._score, ids, f, form, lambda counts, order, _: form.best(counts, order, self._veto)
+        )
 
     def _worth(self, ids: Ids, nodes: list[int]) -> tuple[Ids, list[int]]:
         """Count new nodes by class; those that may have a split."""
