@@ -157,5 +157,5 @@ def test_groups_are_equal_rows(rows):
     columns = [Column(str(i), "categorical", codes[:, i].copy(), ("a", "b", "c")) for i in range(2)]
     groups = group_rows(columns, len(rows))
     assert Counter(rows) == {rows[one]: people for one, people in zip(groups.example, groups.people, strict=True)}
-    of = groups.of_person
+    of = groups.of_row
     assert all((of[i] == of[j]) == (rows[i] == rows[j]) for i in range(len(rows)) for j in range(i))

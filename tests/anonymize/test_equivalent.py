@@ -32,7 +32,7 @@ def test_figure_1_from_table_2():
 def same(tree, again, table):
     """The same people in the same groups, with the same counts."""
     ours, theirs = recount(tree, table, None, None), recount(again, table, None, None)
-    pairs = set(zip(ours.groups.of_person.tolist(), theirs.groups.of_person.tolist(), strict=True))
+    pairs = set(zip(ours.groups.of_row.tolist(), theirs.groups.of_row.tolist(), strict=True))
     assert len(pairs) == len(ours.groups) == len(theirs.groups)
     counts = [
         Counter(tuple(row) for row in release.counts[list(release.leaves)].tolist() if any(row))

@@ -31,7 +31,7 @@ def test_groups_are_those_of_the_definition(pair: tuple[Case, TreeRelease]):
     spans = oracle.groups(body, case.rows, case.public)
     groups = recount(release, case.table, None, None).groups
     # the same partition of people: equal spans, equal numbers
-    assert len(set(zip(spans, groups.of_person.tolist(), strict=True))) == len(set(spans)) == len(groups)
+    assert len(set(zip(spans, groups.of_row.tolist(), strict=True))) == len(set(spans)) == len(groups)
     for number, example in enumerate(groups.example):
         assert groups.people[number] == oracle.sizes(spans)[spans[example]]
         assert groups.n_bins[number] == len(spans[example])

@@ -40,7 +40,7 @@ def loans():
 
 
 def names_by_group(release, table, names, public=None):
-    of_person = recount(release, table, None, public).groups.of_person
+    of_person = recount(release, table, None, public).groups.of_row
     return {frozenset(n for n, g in zip(names, of_person, strict=True) if g == group) for group in set(of_person)}
 
 

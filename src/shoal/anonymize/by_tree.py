@@ -131,7 +131,7 @@ class _Generaliser:
         self.release, self.table, self.routing = release, table, release.routing
         self.spans = TreeSpans(release, release.public)
         found = self.spans.spans(table)
-        self.of_person = found.of_person
+        self.of_row = found.of_row
         self.masks = [self._masks(self.spans.leaves_of(int(person))) for person in found.example]
 
     def _masks(self, leaves: list[int]) -> Masks:
@@ -165,7 +165,7 @@ class _Generaliser:
         order = np.lexsort([masks.sum(axis=1), masks.argmax(axis=1), [value.is_all for value in distinct]])
         found = [distinct[i] for i in order]
         position = {value: code for code, value in enumerate(found)}
-        codes = np.array([position[value] for value in of_span], dtype=np.int64)[self.of_person]
+        codes = np.array([position[value] for value in of_span], dtype=np.int64)[self.of_row]
         return attribute, with_labels(attribute, found, self._names(name)), codes
 
     def _exact(self, name: str) -> tuple[Attribute, tuple[Generalised, ...], NDArray[np.int64]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.recount import Groups
+from shoal.audit.groups import Groups
 from shoal.audit.result import Audit, Finding, Part
 from shoal.data.table import Column
 from shoal.privacy import And, Requirement, claims, needs_values, parts_of
@@ -68,12 +68,12 @@ def conclude(
     exposed, confidence = (None, None)
     if target is not None:
         exposed, confidence = _attacker_knows(groups.by_value(target))
-        findings = findings + _exposure_finding(target.name, exposed, len(groups.of_person), exact)
+        findings = findings + _exposure_finding(target.name, exposed, len(groups.of_row), exact)
     sizes = groups.people[counts_for]
     return Audit(
         holds=not any(finding.severity == "breach" for finding in findings),
         smallest_group=int(sizes.min()) if len(sizes) else None,
-        n_people=len(groups.of_person),
+        n_people=len(groups.of_row),
         n_groups=len(groups),
         n_exempt=int((~counts_for).sum()),
         parts=parts,

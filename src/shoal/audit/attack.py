@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
-from shoal.audit.recount import fit_target, group_people, public_names
+from shoal.audit.groups import group_people
+from shoal.audit.recount import fit_target, public_names
 from shoal.audit.spans import TreeSpans
 from shoal.data.frames import Backend, from_columns
 from shoal.data.target import as_categorical
@@ -165,7 +166,7 @@ def attack(release: Any, public_table: Any, *, public: Collection[str] | None = 
         target=release.target,
         classes=release.classes,
         target_is_public=target_is_public,
-        group_of_person=groups.of_person,
+        group_of_person=groups.of_row,
         group_sizes=groups.people,
         beliefs=beliefs,
         certain=certain,

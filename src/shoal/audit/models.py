@@ -20,7 +20,8 @@ from shoal.audit.auditor import (
     _sensitive_columns,
     _target_is_private,
 )
-from shoal.audit.recount import Groups, Recount, recount
+from shoal.audit.groups import Groups, split_groups
+from shoal.audit.recount import Recount, recount
 from shoal.audit.result import Audit, Finding
 from shoal.data.domain import clip, declare_values
 from shoal.data.frames import to_table
@@ -97,18 +98,12 @@ def _groups(release: ModelRelease, table: Table, number: Column | None, counted:
     groups = counted.groups
     for name in release.inputs:
         if name in counted.public:
-            groups = _split(groups, _as_stated(release, table, name))
+            groups = split_groups(groups, _as_stated(release, table, name))
         elif _has_choice(release.attribute(name)):
             groups = replace(groups, n_bins=groups.n_bins * 2)
     if number is not None and release.target in counted.public:
-        groups = _split(groups, number)
+        groups = split_groups(groups, number)
     return groups
-
-
-def _split(groups: Groups, column: Column) -> Groups:
-    key = groups.of_person * column.n_codes + column.codes
-    present, example, of_person, people = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    return Groups(of_person.reshape(-1), people, groups.n_bins[present // column.n_codes], example)
 
 
 def _has_choice(attribute: Attribute) -> bool:

@@ -10,59 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.spans import Spans, TreeSpans
+from shoal.audit.groups import Groups, group_people
+from shoal.audit.spans import TreeSpans
 from shoal.data.domain import check_sensitive, clip, declare_values
-from shoal.data.table import Codes, Column, Table
+from shoal.data.table import Column, Table
 from shoal.data.target import with_target
 from shoal.errors import DataError, RoleError, closest
 from shoal.release import TreeRelease
 
 Counts = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Groups:
-    """The people who share a span, for every span that somebody has.
-
-    Attributes
-    ----------
-    of_person
-        The number of each person's group.
-    people
-        How many people each group has.
-    n_bins
-        How many bins each group's span holds; a span of one bin tells nothing private.
-    example
-        One person of each group.
-    """
-
-    of_person: Counts
-    people: Counts
-    n_bins: Counts
-    example: Counts
-
-    def __len__(self) -> int:
-        return len(self.people)
-
-    def by_value(self, column: Column) -> Counts:
-        """How many people of each group have each value of a column (groups × codes)."""
-        key = self.of_person * column.n_codes + column.codes
-        return np.bincount(key, minlength=len(self) * column.n_codes).reshape(len(self), column.n_codes)
-
-
-def group_people(spans: Spans, classes: Codes | None, n_classes: int, *, target_is_public: bool) -> Groups:
-    """Turn spans of leaves into groups over bins.
-
-    A bin is a leaf and a value of the target. Where the target is private it can be any of its values; where it is
-    public, the attacker sees which, so people of one span with different classes are in different groups.
-    """
-    if not target_is_public:
-        people = np.bincount(spans.of_person, minlength=len(spans))
-        return Groups(spans.of_person, people, spans.n_leaves * n_classes, spans.example)
-    assert classes is not None, "a public target is known"
-    key = spans.of_person * n_classes + classes
-    present, example, of_person, people = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    return Groups(of_person.reshape(-1), people, spans.n_leaves[present // n_classes], example)
 
 
 @dataclass(frozen=True)

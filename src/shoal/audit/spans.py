@@ -10,44 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.audit.groups import Ids, Spans
 from shoal.data.table import Table
 from shoal.errors import DataError
 from shoal.release import TreeRelease
 
-Ids = NDArray[np.int64]
 MOST_CELLS = 16  # that there may be for each person, to look whether people are alike
 Allowed = dict[int, NDArray[np.bool_]]  # private test -> the atoms its path still allows
-
-
-@dataclass(frozen=True)
-class Spans:
-    """The span of every person.
-
-    Attributes
-    ----------
-    of_person
-        The number of each person's span; equal numbers, equal spans.
-    n_leaves
-        For each span, how many leaves it holds.
-    example
-        For each span, one person who has it.
-    disjoint
-        Whether no leaf is in two spans that somebody has.
-    """
-
-    of_person: Ids
-    n_leaves: Ids
-    example: Ids
-    disjoint: bool
-
-    def __len__(self) -> int:
-        return len(self.n_leaves)
 
 
 class TreeSpans:
@@ -59,7 +33,7 @@ class TreeSpans:
         self._known = {self.routing.names.index(name): i for i, name in enumerate(self.public)}
         self._ends: Ids | None = None  # leaves of people, where those are their spans
         self._cells = np.zeros((0, 0), dtype=np.int32)
-        self._cell_of_person = np.zeros(0, dtype=np.int64)
+        self._cell_of_row = np.zeros(0, dtype=np.int64)
         self._reached: set[int] = set()  # leaves that are in some span of the people looked at last
 
     @property
@@ -83,30 +57,30 @@ class TreeSpans:
         self.routing.check_known(encoded, self.public)
         n_cells = math.prod(int(row.max()) + 1 for row in encoded)
         if n_cells > MOST_CELLS * table.n_rows:  # hardly two people are alike: looking for them would cost, not save
-            self._cells, self._cell_of_person = encoded, np.arange(table.n_rows)
+            self._cells, self._cell_of_row = encoded, np.arange(table.n_rows)
         else:
-            self._cells, self._cell_of_person = _distinct(encoded)
+            self._cells, self._cell_of_row = _distinct(encoded)
         self._reached.clear()
         ids, n_leaves = self._walk(0, np.arange(self._cells.shape[1]), self._cells, {})
-        of_person = ids[self._cell_of_person]
-        _, example = np.unique(of_person, return_index=True)
-        return Spans(of_person, n_leaves, example, disjoint=int(n_leaves.sum()) == len(self._reached))
+        of_row = ids[self._cell_of_row]
+        _, example = np.unique(of_row, return_index=True)
+        return Spans(of_row, n_leaves, example, disjoint=int(n_leaves.sum()) == len(self._reached))
 
     def _leaves_as_spans(self, ends: Ids) -> Spans:
         """Where nothing private is asked, everybody can be in one leaf only."""
         self._check_branches(np.where(self.routing.tests[ends] < 0, ends, -1), 0)
         self._ends = ends
         present = np.bincount(ends, minlength=len(self.routing.tests)) > 0
-        of_person = (np.cumsum(present) - 1)[ends]
+        of_row = (np.cumsum(present) - 1)[ends]
         example = np.empty(int(present.sum()), dtype=np.int64)
-        example[of_person[::-1]] = np.arange(len(ends))[::-1]  # the first person of each stays
-        return Spans(of_person, np.ones(len(example), dtype=np.int64), example, disjoint=True)
+        example[of_row[::-1]] = np.arange(len(ends))[::-1]  # the first person of each stays
+        return Spans(of_row, np.ones(len(example), dtype=np.int64), example, disjoint=True)
 
     def leaves_of(self, person: int) -> list[int]:
         """The leaves in the span of one of the people looked at last."""
         if self._ends is not None:
             return [int(self._ends[person])]
-        cell = self._cells[:, self._cell_of_person[person]] if self.public else np.zeros(0, dtype=np.int32)
+        cell = self._cells[:, self._cell_of_row[person]] if self.public else np.zeros(0, dtype=np.int32)
         leaves: list[int] = []
         stack: list[tuple[int, Allowed]] = [(0, {})]
         while stack:

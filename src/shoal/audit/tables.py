@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.audit.asking import ask, conclude
 from shoal.audit.auditor import SHOWN
 from shoal.audit.coverage import compare, overlap
-from shoal.audit.recount import Groups
+from shoal.audit.groups import Groups
 from shoal.audit.result import Audit, Finding
 from shoal.data.domain import check_sensitive
 from shoal.data.frames import to_table
@@ -68,10 +68,10 @@ def group_rows(columns: Sequence[Column], n_rows: int) -> Groups:
     for column in columns:
         codes = column.codes[order]
         begins[1:] |= codes[1:] != codes[:-1]
-    of_person = np.empty(n_rows, dtype=np.int64)
-    of_person[order] = np.cumsum(begins) - 1
-    people = np.bincount(of_person)
-    return Groups(of_person, people, np.full(len(people), 2), order[begins])
+    of_row = np.empty(n_rows, dtype=np.int64)
+    of_row[order] = np.cumsum(begins) - 1
+    people = np.bincount(of_row)
+    return Groups(of_row, people, np.full(len(people), 2), order[begins])
 
 
 def _examples(release: TableRelease, names: Sequence[str]) -> NDArray[np.int64]:
@@ -151,7 +151,7 @@ def _read(release: TableRelease, X: Any, y: Any) -> Table:
 def _compare(release: TableRelease, table: Table) -> list[Finding]:
     """Original rows that no published row stands for, and groups that are not those of the rows."""
     groups = group_rows([release.rows[name] for name in release.public], release.n_people)
-    found = compare(release, table, groups.of_person, groups.example)
+    found = compare(release, table, groups.of_row, groups.example)
     findings = []
     if found.uncovered:
         findings.append(

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spans and groups: who cannot be told from whom, and how many people that is.
+
+Whatever is audited gives every row a span. Rows with the same span are a group, and a group counts people: its rows,
+or the different people behind them where a column says whose row each is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.data.table import Codes, Column
+from shoal.errors import DataError
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Spans:
+    """The span of every row.
+
+    Attributes
+    ----------
+    of_row
+        The number of each row's span; equal numbers, equal spans. Numbers have no gaps.
+    n_bins
+        For each span how many bins it holds, the target left aside. Where the number is not worked out: 1 where a
+        single bin is proven, 2 for more.
+    example
+        For each span, one row that has it.
+    disjoint
+        Whether no bin is in two spans that somebody has.
+    """
+
+    of_row: Ids
+    n_bins: Ids
+    example: Ids
+    disjoint: bool
+
+    def __len__(self) -> int:
+        return len(self.n_bins)
+
+    @classmethod
+    def numbered(cls, keys: Ids, single: NDArray[np.bool_], *, disjoint: bool) -> Spans:
+        """Spans from any numbers, equal for equal spans, and whether each row's span is a single bin."""
+        _, example, of_row = np.unique(keys, return_index=True, return_inverse=True)
+        return cls(of_row.reshape(-1), np.where(single[example], 1, 2), example, disjoint)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The people who share a span, for every span that somebody has.
+
+    Attributes
+    ----------
+    of_row
+        The number of each row's group.
+    people
+        How many people each group has.
+    n_bins
+        How many bins each group's span holds; a span of one bin tells nothing private.
+    example
+        One row of each group.
+    person
+        Whose row each is, where people may have several; None where every row is a person.
+    """
+
+    of_row: Ids
+    people: Ids
+    n_bins: Ids
+    example: Ids
+    person: Ids | None = None
+
+    def __len__(self) -> int:
+        return len(self.people)
+
+    @property
+    def n_people(self) -> int:
+        """How many people there are; with several rows a person, one may be in several groups."""
+        return len(self.of_row) if self.person is None else int(self.person.max()) + 1
+
+    def people_in(self, chosen: NDArray[np.bool_]) -> int:
+        """How many different people are in some of the groups."""
+        if self.person is None:
+            return int(self.people[chosen].sum())
+        return len(np.unique(self.person[chosen[self.of_row]]))
+
+    def by_value(self, column: Column) -> Ids:
+        """How many people of each group have each value of a column (groups × codes).
+
+        A person with several values in a group is counted once, with the one of them that most people of the group
+        have: so a row adds up to the people of its group, and its largest number is how many have that value.
+        """
+        n_codes = column.n_codes
+        key = self.of_row * n_codes + column.codes
+        if self.person is not None:
+            key = self._one_value_each(key, n_codes)
+        return np.bincount(key, minlength=len(self) * n_codes).reshape(len(self), n_codes)
+
+    def _one_value_each(self, key: Ids, n_codes: int) -> Ids:
+        assert self.person is not None
+        n_people = self.n_people
+        pairs = np.unique(key * n_people + self.person)  # a person once in each group and value
+        key, person = pairs // n_people, pairs % n_people
+        frequent = np.bincount(key)[key]
+        order = np.lexsort((key, -frequent, person, key // n_codes))
+        group = (key // n_codes)[order]
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = (group[1:] != group[:-1]) | (person[order][1:] != person[order][:-1])
+        return np.asarray(key[order][first])
+
+
+def count_people(of_row: Ids, n: int, person: Ids | None) -> Ids:
+    """How many different people each of `n` sets of rows has; `person` as in `Groups`."""
+    if person is None:
+        return np.bincount(of_row, minlength=n)
+    n_people = int(person.max()) + 1
+    return np.bincount(np.unique(of_row * n_people + person) // n_people, minlength=n)
+
+
+def group_people(
+    spans: Spans, classes: Codes | None, n_classes: int, *, target_is_public: bool, person: Ids | None = None
+) -> Groups:
+    """Turn spans into groups over bins, which have a value of the target each.
+
+    Where the target is private it can be any of its values; where it is public, the attacker sees which, so rows of
+    one span with different classes are in different groups. Without a target, `n_classes` is 1.
+    """
+    if not target_is_public:
+        people = count_people(spans.of_row, len(spans), person)
+        return Groups(spans.of_row, people, spans.n_bins * n_classes, spans.example, person)
+    assert classes is not None, "a public target is known"
+    key = spans.of_row * n_classes + classes
+    present, example, of_row = np.unique(key, return_index=True, return_inverse=True)
+    of_row = of_row.reshape(-1)
+    people = count_people(of_row, len(present), person)
+    return Groups(of_row, people, spans.n_bins[present // n_classes], example, person)
+
+
+def split_groups(groups: Groups, column: Column) -> Groups:
+    """The groups, told further apart by a column that the attacker knows."""
+    key = groups.of_row * column.n_codes + column.codes
+    present, example, of_row = np.unique(key, return_index=True, return_inverse=True)
+    of_row = of_row.reshape(-1)
+    people = count_people(of_row, len(present), groups.person)
+    return replace(
+        groups, of_row=of_row, people=people, n_bins=groups.n_bins[present // column.n_codes], example=example
+    )
+
+
+def person_codes(column: Column) -> Ids:
+    """Whose row each is, numbered without gaps; a row of nobody is refused."""
+    n_missing = int((column.codes == len(column.values)).sum())
+    if n_missing:
+        raise DataError(
+            "person-missing",
+            f"Column {column.name!r}, which tells people apart, is missing in {n_missing} row(s). "
+            "Fill it in, or leave those rows out.",
+        )
+    return np.asarray(column.compact().codes, dtype=np.int64)
+
+
+def numbered(columns: list[NDArray[Any]], n_rows: int) -> Ids:
+    """One number a row, from 0 without gaps: equal exactly where all columns are equal."""
+    key, size = np.zeros(n_rows, dtype=np.int64), 1
+    for column in columns:
+        radix = int(column.max()) + 1 if n_rows else 1
+        if size * radix > 2**62:  # renumber before the key overflows
+            key, size = _without_gaps(key)
+        key = key * radix + column
+        size *= radix
+    return _without_gaps(key)[0]
+
+
+def _without_gaps(key: Ids) -> tuple[Ids, int]:
+    present, key = np.unique(key, return_inverse=True)
+    return key.reshape(-1).astype(np.int64, copy=False), len(present)
