@@ -25,7 +25,7 @@ def ask(
             bad = ~And((part,)).holds(counts, counts.sum(axis=0)) & counts_for
             failing |= bad
             about = "" if column is None else f" (of {column.name!r})"
-            people = int(groups.people[bad].sum())
+            people = groups.people_in(bad)
             parts.append(Part(part.describe(), about, not bad.any(), int(bad.sum()), people))
             if bad.any():
                 findings.append(
@@ -45,8 +45,10 @@ def conclude(
     groups: Groups,
     counts_for: NDArray[np.bool_],
     parts: tuple[Part, ...],
+    failing: NDArray[np.bool_],
     findings: list[Finding],
     *,
+    what: str,
     target: Column | None,
     exact: bool,
     public: tuple[str, ...],
@@ -58,8 +60,10 @@ def conclude(
     ----------
     counts_for
         The groups that the promise is about; the others are exempt.
-    parts, findings
+    parts, failing, findings
         What `ask` said, and whatever else was found.
+    what
+        What was audited, as it stands in a sentence.
     target
         The target, where it is private: then it is counted whose value an attacker knows.
     exact
@@ -67,13 +71,16 @@ def conclude(
     """
     exposed, confidence = (None, None)
     if target is not None:
-        exposed, confidence = _attacker_knows(groups.by_value(target))
-        findings = findings + _exposure_finding(target.name, exposed, len(groups.of_row), exact)
+        by_class = groups.by_value(target)
+        top = by_class.max(axis=1)
+        exposed = groups.people_in(top == groups.people)
+        confidence = float((top / groups.people).max())
+        findings = findings + _exposure_finding(target.name, exposed, groups.n_people, exact)
     sizes = groups.people[counts_for]
     return Audit(
         holds=not any(finding.severity == "breach" for finding in findings),
         smallest_group=int(sizes.min()) if len(sizes) else None,
-        n_people=len(groups.of_row),
+        n_people=groups.n_people,
         n_groups=len(groups),
         n_exempt=int((~counts_for).sum()),
         parts=parts,
@@ -85,13 +92,10 @@ def conclude(
         claims=tuple(claims(requirement)),
         public=public,
         sha256=sha256,
+        what=what,
+        groups=groups,
+        fails=failing,
     )
-
-
-def _attacker_knows(by_class: NDArray[np.int64]) -> tuple[int, float]:
-    """Whose class is certain to one who knows every group's class histogram, and his highest confidence."""
-    people, top = by_class.sum(axis=1), by_class.max(axis=1)
-    return int(people[top == people].sum()), float((top / people).max())
 
 
 def _exposure_finding(target: str, exposed: int, people: int, exact: bool) -> list[Finding]:

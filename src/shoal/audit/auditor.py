@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit of a release: recount its groups and ask every requirement of each of them."""
+"""One door for everything that can be audited."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from shoal.audit.asking import ask, conclude
-from shoal.audit.recount import Recount, recount, sensitive_column
-from shoal.audit.result import Audit, Finding
-from shoal.audit.stated import compare_statement
-from shoal.data.table import Column
-from shoal.errors import DataError, RequirementError
-from shoal.privacy import Requirement, as_requirement, needs_values, parts_of
+from shoal.audit.result import Audit
+from shoal.audit.subject import audit_subject
+from shoal.errors import DataError
+from shoal.privacy import Requirement
 from shoal.release import ModelRelease, TableRelease, TreeRelease
-
-SHOWN = 5  # failing groups described in words; the counts cover all of them
 
 
 def audit(
@@ -28,13 +20,17 @@ def audit(
     *,
     public: Collection[str] | None = None,
     privacy: Requirement | int | None = None,
+    domain: Mapping[str, Sequence[Any]] | None = None,
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
 ) -> Audit:
-    """Recount the groups of a release from the rows it was learned from, and say whether its promise holds.
+    """Recount the groups of a release or a model from the rows it was learned from, and say whether a promise holds.
 
     Parameters
     ----------
     release
-        A release, or a fitted model that carries one (`release_`).
+        A release, a fitted model that carries one (`release_`), or a model that somebody else trained: see
+        `shoal.audit.foreign` for what is read and how.
     X
         The rows: a data frame, an Arrow table, a NumPy array or a `Table`. Columns the release does not name are
         left alone. A released table needs none: it is recounted from what it publishes, and held against the rows
@@ -42,9 +38,19 @@ def audit(
     y
         The target's values, the name of its column in `X`, or None when `X` has a column of the target's name.
     public
-        The columns an attacker may know, if other than the release says.
+        The columns an attacker may know, if other than the release says; of a foreign model, by default every
+        column but the target.
     privacy
-        The requirement to ask, if other than the release claims; a whole number k means `KAnonymity(k)`.
+        The requirement to ask, if other than the release claims; a whole number k means `KAnonymity(k)`. A foreign
+        model claims nothing, so it must be said.
+    domain
+        For a foreign model: declared values or bounds of columns. Others are taken to have the values and ranges of
+        the rows.
+    sensitive
+        For a foreign model: private columns besides the target that requirements about values are asked of.
+    person
+        For a foreign model: the column that tells people apart, where they may have several rows. Then every count is
+        one of different people.
 
     Returns
     -------
@@ -73,6 +79,17 @@ def audit(
     False
     """
     release = getattr(release, "release_", release)
+    if not isinstance(release, TreeRelease | TableRelease | ModelRelease):
+        from shoal.audit.foreign import read_model
+
+        subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
+        return audit_subject(subject, table, public=public, privacy=privacy, sensitive=sensitive, person=person)
+    if domain is not None or sensitive or person is not None:
+        raise DataError(
+            "stated-already",
+            "A release states its own domain, sensitive columns and whether rows are people: leave out domain=, "
+            "sensitive= and person=.",
+        )
     if isinstance(release, TableRelease):
         from shoal.audit.tables import audit_table
 
@@ -81,103 +98,6 @@ def audit(
         from shoal.audit.models import audit_model
 
         return audit_model(release, X, y, public=public, privacy=privacy)
-    if not isinstance(release, TreeRelease):
-        raise DataError("not-a-release", f"audit needs a release or a fitted model; got {type(release).__name__}.")
-    requirement = release.requirement if privacy is None else as_requirement(privacy)
-    counted = recount(release, X, y, public)
-    sensitive = _sensitive_columns(release, counted, requirement)
-    groups = counted.groups
-    counts_for = groups.n_bins > 1
-    parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
-    findings = _describe_groups(release, counted, failing) + findings + _compare_rows(release, counted)
-    return conclude(
-        requirement,
-        groups,
-        counts_for,
-        parts,
-        findings,
-        target=counted.target if _target_is_private(release, counted) else None,
-        exact=counted.disjoint and release.statement == "counts",
-        public=release.public if public is None else tuple(sorted(counted.public)),
-        sha256=release.sha256,
-    )
+    from shoal.audit.trees import audit_tree
 
-
-def _target_is_private(release: TreeRelease, counted: Recount) -> bool:
-    return release.target not in counted.public
-
-
-def _sensitive_columns(release: TreeRelease, counted: Recount, requirement: Requirement) -> list[Column | None]:
-    """The columns whose values the requirement is about; [None] where group sizes are all it asks."""
-    if not any(needs_values(part) for part in parts_of(requirement)):
-        return [None]
-    columns: list[Column | None] = [counted.target] if _target_is_private(release, counted) else []
-    names = [name for name in release.sensitive if name not in counted.public]
-    columns += [sensitive_column(release, counted.table[name]) for name in names]
-    if not columns:
-        raise RequirementError(
-            "nothing-sensitive",
-            "A requirement about private values needs a private target or a private column named as sensitive.",
-        )
-    return columns
-
-
-def _describe_groups(release: TreeRelease, counted: Recount, failing: NDArray[np.bool_]) -> list[Finding]:
-    """The smallest failing groups in words, and the public tests that set them apart."""
-    numbers = np.flatnonzero(failing)
-    numbers = numbers[np.argsort(counted.groups.people[numbers], kind="stable")][:SHOWN]
-    findings = []
-    for number in numbers:
-        leaves = counted.tree_spans.leaves_of(int(counted.groups.example[number]))
-        guilty = _public_tests_above(release, counted, leaves)
-        people = int(counted.groups.people[number])
-        findings.append(
-            Finding(
-                "group-fails",
-                "breach",
-                f"A group of {people:,} {'person' if people == 1 else 'people'}: {_told_by(release, counted, leaves)}. "
-                + (f"Set apart by node(s) {', '.join(map(str, guilty))}." if guilty else "No split sets them apart."),
-                people,
-                guilty,
-            )
-        )
-    return findings
-
-
-def _told_by(release: TreeRelease, counted: Recount, leaves: list[int]) -> str:
-    """The public tests on the way to a group's leaves: what its people have in common for an outsider."""
-    tests = dict.fromkeys(
-        f"{attribute} {branch.condition()}"
-        for leaf in leaves
-        for attribute, branch in release.path(leaf)
-        if attribute in counted.public
-    )
-    words = list(tests)[:SHOWN] + ([f"{len(tests) - SHOWN} more tests"] if len(tests) > SHOWN else [])
-    return " and ".join(words) or "everybody"
-
-
-def _public_tests_above(release: TreeRelease, counted: Recount, leaves: list[int]) -> tuple[int, ...]:
-    """For each leaf the nearest node above that asks a public attribute: undoing it would widen the group."""
-    guilty = set()
-    for leaf in leaves:
-        node = int(release.parents[leaf])
-        while node >= 0 and release.nodes[node].attribute not in counted.public:
-            node = int(release.parents[node])
-        if node >= 0:
-            guilty.add(node)
-    return tuple(sorted(guilty))
-
-
-def _compare_rows(release: TreeRelease, counted: Recount) -> list[Finding]:
-    """Rows that the release's domain denies, and statements that are not those of the rows."""
-    denied = [
-        Finding(
-            "outside-domain",
-            "breach",
-            f"{n:,} row(s) have a value of {name!r} that the release declares impossible, so its spans are not to be "
-            "trusted. Declare the domain as it is.",
-            n,
-        )
-        for name, n in counted.outside.items()
-    ]
-    return denied + compare_statement(release, counted.bins)
+    return audit_tree(release, X, y, public=public, privacy=privacy)

@@ -14,15 +14,10 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.asking import ask, conclude
-from shoal.audit.auditor import (
-    _compare_rows,
-    _describe_groups,
-    _sensitive_columns,
-    _target_is_private,
-)
 from shoal.audit.groups import Groups, split_groups
 from shoal.audit.recount import Recount, recount
 from shoal.audit.result import Audit, Finding
+from shoal.audit.trees import compare_rows, describe_groups, sensitive_columns, target_is_private
 from shoal.data.domain import clip, declare_values
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
@@ -51,17 +46,19 @@ def audit_model(
     counted = replace(counted, groups=_groups(release, table, number, counted))
     groups = counted.groups
     counts_for = groups.n_bins > 1
-    sensitive = _sensitive_columns(release.groups, counted, requirement)
+    sensitive = sensitive_columns(release.groups, counted, requirement)
     parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
-    findings = _describe_groups(release.groups, counted, failing) + findings
-    findings += _compare_rows(release.groups, counted) + _look_inside(release)
+    findings = describe_groups(release.groups, counted, failing) + findings
+    findings += compare_rows(release.groups, counted) + _look_inside(release)
     return conclude(
         requirement,
         groups,
         counts_for,
         parts,
+        failing,
         findings,
-        target=counted.target if _target_is_private(release.groups, counted) else None,
+        what="a model over groups of people",
+        target=counted.target if target_is_private(release.groups, counted) else None,
         exact=counted.disjoint,
         public=release.public if public is None else tuple(sorted(counted.public)),
         sha256=release.sha256,

@@ -10,6 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.audit.groups import Groups
+
+SHOWN = 5  # failing groups described in words; the counts cover all of them
 MOST_NAMES = 12  # public columns named in the text
 
 
@@ -79,6 +82,12 @@ class Audit:
         Whether the two are exact: groups share no bin, and the release states counts. Otherwise they are upper bounds.
     findings
         Breaches first.
+    what
+        What was audited, as it stands in a sentence.
+    groups
+        The group of every row, for looking further; not part of the JSON.
+    fails
+        For every group whether it breaks a requirement.
     """
 
     holds: bool
@@ -95,6 +104,19 @@ class Audit:
     claims: tuple[Mapping[str, Any], ...]
     public: tuple[str, ...]
     sha256: str
+    what: str
+    groups: Groups
+    fails: NDArray[np.bool_]
+
+    @property
+    def size_of_row(self) -> NDArray[np.int64]:
+        """For every row how many people its group has."""
+        return np.asarray(self.groups.people[self.groups.of_row])
+
+    @property
+    def rows_at_risk(self) -> NDArray[np.int64]:
+        """The rows whose group breaks a requirement, in the order of the table."""
+        return np.flatnonzero(self.fails[self.groups.of_row])
 
     @property
     def exposed_share(self) -> float | None:
@@ -131,6 +153,7 @@ class Audit:
         """The audit as plain JSON: counts and nodes, no cell of the table."""
         sizes, groups = np.unique(self.group_sizes, return_counts=True)
         return {
+            "what": self.what,
             "holds": self.holds,
             "smallest_group": self.smallest_group,
             "people": self.n_people,

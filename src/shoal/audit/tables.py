@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
-from shoal.audit.auditor import SHOWN
 from shoal.audit.coverage import compare, overlap
 from shoal.audit.groups import Groups
-from shoal.audit.result import Audit, Finding
+from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.data.domain import check_sensitive
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
@@ -52,7 +51,9 @@ def audit_table(
         groups,
         counts_for,
         parts,
+        failing,
         findings,
+        what="a table",
         target=release.rows[release.target] if private and release.target is not None else None,
         exact=exact,
         public=release.public if public is None else tuple(sorted(known)),

@@ -45,7 +45,7 @@ JSON_KEYS = {
     "tree": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
     "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` "
     "(`groups`, `cm`, `lm`, `dm`, `average_class_size`), `written`",
-    "audit": "`holds`, `smallest_group`, `people`, `groups`, `exempt_groups`, `requirements`, `claims`, "
+    "audit": "`what`, `holds`, `smallest_group`, `people`, `groups`, `exempt_groups`, `requirements`, `claims`, "
     "`public`, `exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `findings`, "
     "`release_sha256`, `written`",
     "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, "

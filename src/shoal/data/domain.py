@@ -106,22 +106,7 @@ def check_sensitive(column: Column) -> None:
 def _numeric(column: Column, declared: Sequence[Any] | None, people: int) -> Column:
     numbers = column.numbers
     if declared is not None:
-        if isinstance(declared, str) or len(declared) != 2:
-            raise DataError("domain", f"domain of {column.name!r}, a numeric column, must be two bounds [low, high].")
-        try:
-            low, high = (float(bound) for bound in declared)
-        except (TypeError, ValueError):
-            raise DataError("domain", f"domain of {column.name!r} must be two numbers.") from None
-        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-            raise DataError("domain", f"domain of {column.name!r} must be two finite numbers, low first.")
-        outside = int(column.counts()[: len(numbers)][(numbers < low) | (numbers > high)].sum())
-        if outside:
-            raise DataError(
-                "outside-domain",
-                f"Column {column.name!r} has {outside} row(s) outside its declared bounds. "
-                "Widen them, or clip the column.",
-            )
-        return replace(column, bounds=(low, high))
+        return replace(column, bounds=check_bounds(column, declared))
     if not len(numbers):
         raise DataError(
             "empty-column", f"Column {column.name!r} has no value at all. Drop it, or make it an identifier."
@@ -139,6 +124,26 @@ def _numeric(column: Column, declared: Sequence[Any] | None, people: int) -> Col
     if column.integer:  # still at or beyond the people counted, and a number the column could hold
         low, high = math.floor(low), math.floor(low) if low == high else math.ceil(high)
     return clip(column, float(low), float(max(low, high)))
+
+
+def check_bounds(column: Column, declared: Sequence[Any]) -> tuple[float, float]:
+    """The declared bounds of a numeric column, which all its numbers keep."""
+    numbers = column.numbers
+    if isinstance(declared, str) or len(declared) != 2:
+        raise DataError("domain", f"domain of {column.name!r}, a numeric column, must be two bounds [low, high].")
+    try:
+        low, high = (float(bound) for bound in declared)
+    except (TypeError, ValueError):
+        raise DataError("domain", f"domain of {column.name!r} must be two numbers.") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise DataError("domain", f"domain of {column.name!r} must be two finite numbers, low first.")
+    outside = int(column.counts()[: len(numbers)][(numbers < low) | (numbers > high)].sum())
+    if outside:
+        raise DataError(
+            "outside-domain",
+            f"Column {column.name!r} has {outside} row(s) outside its declared bounds. Widen them, or clip the column.",
+        )
+    return low, high
 
 
 def clip(column: Column, low: float, high: float) -> Column:

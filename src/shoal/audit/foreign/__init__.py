@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models that somebody else trained, as subjects of an audit.
+
+A fitted model and rows enter; a `Subject` and the rows as a table leave. One kind of model is one file here, with a
+function that takes the model or says that it is none of its own. What nobody takes is audited as a black box: it is
+taken to tell people apart by every public column it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.audit.foreign import blackbox
+from shoal.audit.subject import Subject
+from shoal.data.frames import to_table
+from shoal.data.table import Table
+from shoal.data.target import name_of, target_column
+from shoal.errors import DataError
+
+READERS = (blackbox.read,)  # the first that knows the model takes it
+
+
+def read_model(
+    model: Any, X: Any, y: Any = None, *, domain: Mapping[str, Sequence[Any]] | None = None, also: Sequence[str] = ()
+) -> tuple[Subject, Table]:
+    """A foreign model as a subject, and the rows with everything the audit will look at.
+
+    Parameters
+    ----------
+    model
+        A fitted model, or a `Subject`, which is taken as it is.
+    X
+        The rows, with the columns the model was given.
+    y
+        The target's values, or the name of its column in `X`; None where the model has no target.
+    domain
+        Declared values or bounds of columns.
+    also
+        Further columns of `X` that are needed.
+    """
+    if X is None:
+        raise DataError("no-rows", "Auditing this model needs the rows it was trained on.")
+    table = _read(X, y, model)
+    target = None if y is None else y if isinstance(y, str) else name_of(y)
+    for name in also:
+        table[name]  # refuses with the nearest name
+    if isinstance(model, Subject):
+        return model, table
+    features = table.drop([*([] if target is None else [target]), *also])
+    for reader in READERS:
+        subject = reader(model, features, None if target is None else table[target], domain)
+        if subject is not None:
+            return subject, table
+    raise DataError("not-a-release", f"audit needs a release or a fitted model; got {type(model).__name__}.")
+
+
+def _read(X: Any, y: Any, model: Any) -> Table:
+    names = getattr(model, "feature_names_in_", None)
+    table = to_table(X, names=None if names is None else [str(name) for name in names])
+    if y is None or isinstance(y, str):
+        if y is not None:
+            table[y]
+        return table
+    target = _target(y)
+    if len(target) != table.n_rows:
+        raise DataError(
+            "target-length", f"X has {table.n_rows} row(s) but y has {len(target)}. Give one value of y a row."
+        )
+    return table.with_column(target)
+
+
+def _target(y: Any) -> Any:
+    name = name_of(y)
+    column = to_table({name: y})[name]
+    return column if column.kind == "numeric" else target_column(y, name)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any model at all: at worst it tells people apart by every public value it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal.audit.groups import Ids, Spans, numbered
+from shoal.audit.subject import Subject, stated_domain
+from shoal.data.table import Column, Table
+from shoal.release.verdict import fingerprint
+
+
+class BlackBox(Subject):
+    """A model of which nothing is known but the columns it is given.
+
+    Its bins are finer than those of any function of these columns, and people are grouped by their public values. A
+    span counts as a single bin only where no private column is given to the model.
+    """
+
+    exact = False
+    separable = True
+
+    def __init__(self, what: str, table: Table, target: Column | None, domain: Mapping[str, Any] | None) -> None:
+        self.what = what
+        self.domain = stated_domain(table, table.names, domain)
+        self.target = None if target is None else target.name
+        self.numeric_target = target is not None and target.kind == "numeric"
+        self.sha256 = fingerprint({"kind": "black box", "what": what, "columns": list(self.domain)})
+
+    def bins(self, table: Table) -> Ids:
+        """Every combination of values is a bin."""
+        return numbered([table[name].codes for name in self.domain], table.n_rows)
+
+    def spans(self, table: Table, public: Collection[str]) -> Spans:
+        """People with the same public values have the same span, whatever the model is."""
+        keys = numbered([table[name].codes for name in self.domain if name in public], table.n_rows)
+        single = all(name in public for name in self.domain)
+        return Spans.numbered(keys, np.full(table.n_rows, single), disjoint=True)
+
+
+def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, Sequence[Any]] | None) -> Subject | None:
+    """Take anything that predicts or transforms."""
+    if isinstance(model, type) or not (hasattr(model, "predict") or hasattr(model, "transform")):
+        return None
+    from sklearn.base import is_regressor
+
+    if target is not None and target.kind == "numeric" and not is_regressor(model):
+        from shoal.data.target import as_categorical
+
+        target = as_categorical(target)
+    name = type(model).__name__
+    return BlackBox(f"{'an' if name[0] in 'AEIOU' else 'a'} {name}, taken as a black box", table, target, domain)

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is audited, on one interface: a function from rows to bins, and the spans that follow from it.
+
+A kind of model needs two answers: the bin of every row, and the span of every row for an attacker who knows some
+columns. Everything else, groups and requirements and the verdict, is the same for all kinds and stands here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.asking import ask, conclude
+from shoal.audit.groups import Groups, Ids, Spans, group_people, person_codes
+from shoal.audit.result import SHOWN, Audit, Finding
+from shoal.data.domain import check_bounds, check_sensitive, declare_values
+from shoal.data.table import Column, Table
+from shoal.data.target import as_categorical
+from shoal.errors import DataError, RequirementError, RoleError, closest
+from shoal.privacy import Requirement, as_requirement, needs_values
+from shoal.release import Attribute
+
+
+class Subject(ABC):
+    """Something that was learned from a table and is to leave the house, as a function from rows to bins.
+
+    Attributes
+    ----------
+    what
+        What it is, as it stands in a sentence: "a random forest of 100 trees".
+    domain
+        The columns it looks at, in order, each with what an attacker knows of its values before he sees the model.
+        The target is not among them, and roles in it are not looked at: who knows what is the auditor's to say.
+    target
+        The column whose value is part of every bin; None where there is none.
+    numeric_target
+        Whether the target is a number.
+    exact
+        Whether spans are those of the definition. Where not, people are grouped more finely than that, so that what
+        holds for the groups holds for the model.
+    separable
+        Whether every test asks one column only. Then two people have the same span in several such models taken
+        together exactly when they have the same span in each.
+    sha256
+        A fingerprint of what is released.
+    """
+
+    what: str
+    domain: Mapping[str, Attribute]
+    target: str | None = None
+    numeric_target: bool = False
+    exact: bool = True
+    separable: bool = False
+    sha256: str
+
+    @abstractmethod
+    def bins(self, table: Table) -> Ids:
+        """A number for the bin of every row, the target left aside; equal numbers, the same bin."""
+
+    @abstractmethod
+    def spans(self, table: Table, public: Collection[str]) -> Spans:
+        """The span of every row for an attacker who knows `public`, the target left aside."""
+
+    def group_words(self, table: Table, public: Collection[str], row: int) -> tuple[str, tuple[int, ...]]:
+        """What the people of one row's group have in common for an outsider, and the nodes that set them apart."""
+        seen = [name for name in self.domain if name in public]
+        return (f"one combination of {', '.join(seen[:SHOWN])}{' …' if len(seen) > SHOWN else ''}", ())
+
+    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+        """What else there is to say of this kind of model."""
+        return []
+
+
+def audit_subject(
+    subject: Subject,
+    table: Table,
+    *,
+    public: Collection[str] | None = None,
+    privacy: Requirement | int | None = None,
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
+) -> Audit:
+    """Group the people of a table by their spans, and ask the requirement of every group.
+
+    Parameters
+    ----------
+    subject
+        What is audited.
+    table
+        The rows, with the columns of the subject's domain, its target, and those named below.
+    public
+        The columns an attacker knows; by default all but target, sensitive columns and `person`.
+    privacy
+        The requirement; a whole number k means `KAnonymity(k)`.
+    sensitive
+        Private columns besides a private target that requirements about values are asked of.
+    person
+        The column that tells people apart, where they may have several rows.
+    """
+    if privacy is None:
+        raise RequirementError(
+            "no-requirement", "This model claims nothing, so say what to ask of it, for example privacy=10."
+        )
+    requirement = as_requirement(privacy)
+    known = _known(subject, table, public, sensitive, person)
+    whose = None if person is None else person_codes(table[person])
+    target = None if subject.target is None else _target(subject, table[subject.target])
+    spans = subject.spans(table, known)
+    groups = _groups(subject, spans, target, subject.target in known, whose)
+    counts_for = groups.n_bins > 1
+    columns = _sensitive(subject, table, target, known, sensitive, requirement)
+    parts, failing, findings = ask(requirement, columns, groups, counts_for)
+    findings = _describe(subject, table, known, groups, failing) + findings
+    findings += subject.findings(table, groups, requirement) + _how_counted(subject)
+    told = target is not None and not subject.numeric_target and subject.target not in known
+    return conclude(
+        requirement,
+        groups,
+        counts_for,
+        parts,
+        failing,
+        findings,
+        what=subject.what,
+        target=target if told else None,
+        exact=spans.disjoint and subject.exact,
+        public=tuple(name for name in table if name in known),
+        sha256=subject.sha256,
+    )
+
+
+def _known(
+    subject: Subject, table: Table, public: Collection[str] | None, sensitive: Sequence[str], person: str | None
+) -> frozenset[str]:
+    if public is None:
+        return frozenset(subject.domain) - {subject.target, person, *sensitive}
+    if isinstance(public, str):
+        raise RoleError("roles", f"public must be a list of column names; got one string. Try [{public!r}].")
+    for name in public:
+        if name not in table and name not in subject.domain:
+            raise RoleError("roles", f"There is no column {name!r} to be public.{closest(name, table)}")
+        if name == person or name in sensitive:
+            role = "person" if name == person else "sensitive"
+            raise RoleError("roles", f"Column {name!r} is named both as public and as {role}.")
+    return frozenset(public)
+
+
+def _target(subject: Subject, column: Column) -> Column:
+    if column.missing and int((column.codes == len(column.values)).sum()):
+        n = int((column.codes == len(column.values)).sum())
+        raise DataError("target-missing", f"The target {column.name!r} is missing in {n} row(s). Remove them first.")
+    return column if subject.numeric_target else as_categorical(column)
+
+
+def _groups(
+    subject: Subject, spans: Spans, target: Column | None, target_is_public: bool, person: Ids | None
+) -> Groups:
+    if target is None:
+        return group_people(spans, None, 1, target_is_public=False, person=person)
+    # a number can be anything: no span counts as single while it is private
+    n_classes = max(2, target.n_codes) if subject.numeric_target else target.n_codes
+    return group_people(spans, target.codes, n_classes, target_is_public=target_is_public, person=person)
+
+
+def _sensitive(
+    subject: Subject,
+    table: Table,
+    target: Column | None,
+    known: frozenset[str],
+    sensitive: Sequence[str],
+    requirement: Requirement,
+) -> list[Column | None]:
+    """The columns whose values the requirement is about; [None] where group sizes are all it asks."""
+    if not needs_values(requirement):
+        return [None]
+    columns: list[Column | None] = []
+    if target is not None and subject.target not in known and not subject.numeric_target:
+        columns.append(target)
+    for name in sensitive:
+        check_sensitive(table[name])
+        columns.append(table[name].compact())
+    if not columns:
+        raise RequirementError(
+            "nothing-sensitive",
+            "A requirement about private values needs a private target or a private column named as sensitive.",
+        )
+    return columns
+
+
+def _describe(
+    subject: Subject, table: Table, known: frozenset[str], groups: Groups, failing: NDArray[np.bool_]
+) -> list[Finding]:
+    """The smallest failing groups in words."""
+    numbers = np.flatnonzero(failing)
+    numbers = numbers[np.argsort(groups.people[numbers], kind="stable")][:SHOWN]
+    findings = []
+    for number in numbers:
+        people = int(groups.people[number])
+        words, nodes = subject.group_words(table, known, int(groups.example[number]))
+        size = f"A group of {people:,} {'person' if people == 1 else 'people'}"
+        findings.append(Finding("group-fails", "breach", f"{size}: {words}.", people, nodes))
+    return findings
+
+
+def _how_counted(subject: Subject) -> list[Finding]:
+    if subject.exact:
+        return []
+    return [
+        Finding(
+            "finer-groups",
+            "note",
+            "The spans of this model cannot be worked out exactly. People are grouped more finely than the model tells "
+            "them apart: if the requirement holds, it holds for the model; if it fails, the model may still keep it.",
+        )
+    ]
+
+
+def stated_domain(table: Table, names: Sequence[str], domain: Mapping[str, Any] | None) -> dict[str, Attribute]:
+    """What an attacker is taken to know of some columns: what is declared, else the values and ranges of the rows.
+
+    Nothing of it is published or shown, so the range of a private column may be taken from the rows here.
+    """
+    domain = {} if domain is None else dict(domain)
+    for name in domain:
+        if name not in table:
+            raise DataError("no-column", f"domain: no column {name!r}.{closest(name, table)}")
+    stated = {}
+    for name in names:
+        column, declared = table[name], domain.get(name)
+        if column.kind == "categorical":
+            if declared is not None:
+                column = declare_values(column, tuple(map(str, declared)))
+        else:
+            column = _bounded(column, declared)
+        stated[name] = Attribute.of(column, "private")
+    return stated
+
+
+def _bounded(column: Column, declared: Any) -> Column:
+    if declared is not None:
+        return replace(column, bounds=check_bounds(column, declared))
+    if not len(column.numbers):
+        raise DataError("empty-column", f"Column {column.name!r} has no value at all. Drop it.")
+    return replace(column, bounds=(float(column.numbers[0]), float(column.numbers[-1])))
