@@ -9,7 +9,7 @@ One that asks a public column splits every group whose people can be in the node
 only ever split further, so a split that was refused once stays refused, and each is looked at once.
 
 Where some branches of a split leave a group too small, they are merged into the branch with most people. Where only one
-is left the split is passed over, and the tests below it are tried for everybody.
+is left the split is passed over, and the tests below one of its branches are tried for everybody.
 """
 
 from __future__ import annotations
@@ -122,8 +122,7 @@ class Regrowth:
         kept = np.unique(way_of_code)
         if len(kept) == 1:
             node.passed_over = True
-            most = int(np.bincount(split.way_of_code[codes[node.rows]]).argmax())
-            self._offer(best.tree, split.children[most], node, reach)
+            self._offer(best.tree, self._heir(best), node, reach)
             return
         node.column, node.way_of_code = split.column, way_of_code
         if split.column in self._public:
@@ -136,6 +135,16 @@ class Regrowth:
             child = Kept(rows, passed_over=node.passed_over)
             node.children.append(child)
             self._offer(best.tree, split.children[way], child, among)
+
+    def _heir(self, best: _Open) -> int:
+        """The child that takes the place of a split passed over: the one with most people that asks anything."""
+        split, rows = best.split, best.node.rows
+        people = np.bincount(
+            split.way_of_code[self._table[split.column].codes[rows]], minlength=len(split.children)
+        ).tolist()
+        ways = range(len(split.children))
+        asks = [self._source.split(best.tree, child) is not None for child in split.children]
+        return split.children[max(ways, key=lambda way: (asks[way], people[way]))]
 
     def _merged(self, split: Split, rows: Ids, reach: Ids) -> Ids:
         """The ways of a public split that may stay apart: those that leave a group too small join the largest."""

@@ -8,22 +8,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.audit import Audit, audit
-from shoal.data.domain import clip, declare_domain, declare_values
-from shoal.data.roles import Roles
-from shoal.data.table import Column, Table
-from shoal.data.target import as_categorical, with_target
-from shoal.errors import DataError, PromiseError
-from shoal.privacy import Requirement, as_requirement, least_people, needs_values
+from shoal.errors import PromiseError
+from shoal.privacy import Requirement
 from shoal.release import EnsembleRelease, TreeRelease
+from shoal.repair.job import Job, answers_of, classes_of, of_foreign, of_release
 from shoal.repair.promise import Promise
 from shoal.repair.prune import prune as prune_tree
 from shoal.repair.prune import worth_keeping
 from shoal.repair.publish import publish
 from shoal.repair.regrow import Kept, Regrowth
-from shoal.repair.source import GroveTrees, ReleasedTrees, Source
+from shoal.trees.spans import root_refusal
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,3 +87,113 @@ def _number(count: int, one: str, many: str) -> str:
 
 def _cost(before: float, after: float) -> str:
     return f"{before:.1%} before, {after:.1%} after ({100 * (after - before):+.1f} points)"
+
+
+def repair(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    privacy: Requirement | int | None = None,
+    public: Collection[str] | None = None,
+    target_role: Literal["public", "private"] = "private",
+    sensitive: Sequence[str] = (),
+    domain: Mapping[str, Sequence[Any]] | None = None,
+    test: tuple[Any, Any] | None = None,
+    prune: bool = True,
+) -> Repair:
+    """Collapse as little of a tree or a forest as a requirement needs, and release what is left.
+
+    Parameters
+    ----------
+    model
+        A tree or a forest of scikit-learn, also at the end of a pipeline, or a release of trees.
+    X, y
+        The rows it was learned from, and the target's values or the name of its column in `X`.
+    privacy
+        The requirement; a whole number k means `KAnonymity(k)`. Of a release, by default what it claims.
+    public
+        The columns an attacker may know; by default every column but the target, or what a release says.
+    target_role
+        Whether an attacker knows the target. Of a release it is what that says.
+    sensitive
+        Private columns besides the target that requirements about values are asked of.
+    domain
+        Declared values or bounds of columns. A release states what it knows of private columns, so an undeclared one is
+        stated by round bounds with enough people beyond, as when Shoal mines.
+    test
+        Other rows and their targets, to tell what the repair costs on people the model has not seen.
+    prune
+        Whether splits of a single tree that the requirement allows, but that do not pay, are left out too.
+
+    Returns
+    -------
+    Repair
+        The release with its audit, the audit before, and what the repair cost.
+
+    Notes
+    -----
+    Trees are taken back to their roots and their own splits put back, those that tell most of the target for each new
+    group first, as long as every group of all trees together keeps the requirement. So no split that was left out could
+    stay. Branches that leave a group too small are merged into the one with most people. Last, trees of a forest that
+    make its answer worse are dropped. Thresholds are the roundest numbers that send the rows the same way.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from shoal import load_sample
+    >>> people = pd.DataFrame(load_sample().to_arrow().to_pydict())[["age", "bmi", "diabetes"]]
+    >>> X, y = people[["age", "bmi"]], people["diabetes"]
+    >>> model = DecisionTreeClassifier(min_samples_leaf=5, random_state=0).fit(X, y)
+    >>> done = repair(model, X, y, privacy=100)
+    >>> done.before.holds, done.audit.holds, done.audit.smallest_group >= 100
+    (False, True, True)
+    """
+    model = getattr(model, "release_", model)
+    if isinstance(model, TreeRelease | EnsembleRelease):
+        job = of_release(model, X, y, privacy, public)
+        before = audit(model, X, y, public=public, privacy=job.requirement)
+    else:
+        job = of_foreign(model, X, y, privacy, public, target_role, sensitive, domain)
+        before = audit(model, X, y, public=job.known, privacy=job.requirement, domain=domain, sensitive=sensitive)
+    promise = Promise(job.requirement, job.sensitive(), None)
+    told = job.roles.target_role == "public"
+    n = job.table.n_rows
+    if not told and not promise.holds(np.zeros(n, dtype=np.int64), 1, np.arange(n)).all():
+        raise root_refusal(n)
+    kept = Regrowth(job.source, job.table, job.target, job.roles.public, promise, told=told).run()
+    if prune and len(kept) == 1 and not before.holds:
+        prune_tree(kept[0], job.target)
+    release = _released(kept, job)
+    judged = audit(release, job.table)
+    if not judged.holds:
+        raise PromiseError("repair-failed", "The repaired model did not pass its own audit; nothing was released.")
+    release = release.with_audit(judged)
+    members = release.trees if isinstance(release, EnsembleRelease) else (release,)
+    return Repair(
+        release,
+        judged,
+        before,
+        trees=(len(job.source.roots), len(members)),
+        leaves=(job.source.n_leaves, sum(len(tree.leaves) for tree in members)),
+        accuracy=_accuracies(job, release, X, y),
+        test_accuracy=None if test is None else _accuracies(job, release, *test),
+    )
+
+
+def _released(kept: list[Kept], job: Job) -> TreeRelease | EnsembleRelease:
+    trees = publish(kept, job.table, job.roles, job.requirement, declared=job.declared)
+    if len(trees) == 1:
+        return trees[0]
+    shares = [tree.predict_proba(job.table) for tree in trees]
+    chosen = worth_keeping(trees, shares, job.target)
+    return EnsembleRelease(
+        publish([kept[t] for t in chosen], job.table, job.roles, job.requirement, declared=job.declared)
+    )
+
+
+def _accuracies(job: Job, release: TreeRelease | EnsembleRelease, X: Any, y: Any) -> tuple[float, float]:
+    """Of the model and of the release."""
+    truth = classes_of(X, y, job.roles.target)
+    return tuple(float((answers == truth).mean()) for answers in (job.answer(X), answers_of(release, X)))  # type: ignore[return-value]

@@ -43,11 +43,13 @@ class Split:
 class Source(Protocol):
     """Where trees to be repaired come from."""
 
-    roots: Sequence[int]
-    """The root of each tree."""
+    @property
+    def roots(self) -> Sequence[int]:
+        """The root of each tree."""
 
-    n_leaves: int
-    """The leaves of all trees."""
+    @property
+    def n_leaves(self) -> int:
+        """The leaves of all trees."""
 
     def split(self, tree: int, node: int) -> Split | None:
         """What a node asks, or None for a leaf."""
@@ -58,8 +60,8 @@ class ReleasedTrees:
 
     def __init__(self, trees: Sequence[TreeRelease], table: Table) -> None:
         self._trees = trees
-        self.roots = [0] * len(trees)
-        self.n_leaves = sum(len(tree.leaves) for tree in trees)
+        self.roots: Sequence[int] = [0] * len(trees)
+        self.n_leaves: int = sum(len(tree.leaves) for tree in trees)
         self._atoms = cache(lambda tree, test: self._atom_of_code(tree, test, table))
 
     def _atom_of_code(self, tree: int, test: int, table: Table) -> NDArray[np.int32]:
@@ -73,8 +75,10 @@ class ReleasedTrees:
         if test < 0:
             return None
         child_of_code = routing.children(node)[self._atoms(tree, test)]
-        children, ways = np.unique(child_of_code, return_inverse=True)
-        return Split(routing.names[test], ways.reshape(-1), tuple(children.tolist()))
+        children, n_codes = np.unique(child_of_code[child_of_code >= 0], return_counts=True)
+        # a value that cannot come here has no branch; once tests above are left out it may, and takes the widest
+        taken = np.where(child_of_code >= 0, child_of_code, children[n_codes.argmax()])
+        return Split(routing.names[test], np.searchsorted(children, taken), tuple(children.tolist()))
 
 
 class GroveTrees:
@@ -84,15 +88,14 @@ class GroveTrees:
         self._grove = grove
         self._features = features
         self._table = table
-        self.roots = grove.roots.tolist()
-        self.n_leaves = int((grove.feature < 0).sum())
+        self.roots: Sequence[int] = grove.roots.tolist()
+        self.n_leaves: int = int((grove.feature < 0).sum())
         self._numbers = cache(self._number_of_code)
 
     def _number_of_code(self, f: int) -> NDArray[np.float64]:
         feature = self._features[f]
         column = self._table[feature.column]
-        numbers = feature.numbers(column)[: column.n_codes]
-        return numbers.astype(np.float32).astype(np.float64) if self._grove.single else numbers
+        return feature.numbers(column)[: column.n_codes]
 
     def split(self, tree: int, node: int) -> Split | None:
         """What a node asks, or None for a leaf."""
@@ -100,13 +103,7 @@ class GroveTrees:
         f = int(grove.feature[node])
         if f < 0:
             return None
-        numbers = self._numbers(f)
-        if grove.left_set[node] >= 0:
-            left = np.isin(numbers, grove.sets[grove.left_set[node]])
-        else:
-            left = numbers <= grove.threshold[node]
-        left = np.where(np.isnan(numbers), grove.missing_left[node], left)
-        ways = np.where(left, 0, 1).astype(np.int64)
+        ways = np.where(grove.goes_left(node, self._numbers(f)), 0, 1)
         return Split(self._features[f].column, ways, (int(grove.left[node]), int(grove.right[node])))
 
 
