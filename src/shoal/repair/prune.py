@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.table import Column
-from shoal.release import TreeRelease
 from shoal.repair.regrow import Kept
 from shoal.trees.prune import expected_errors
 
@@ -32,20 +31,20 @@ def prune(root: Kept, target: Column) -> None:
         expected[id(node)] = below if node.children else as_leaf
 
 
-def worth_keeping(trees: tuple[TreeRelease, ...], shares: list[NDArray[np.float64]], target: Column) -> list[int]:
+def worth_keeping(shares: list[NDArray[np.float64]], target: Column) -> list[int]:
     """Trees of a forest that make its answer better, by the likelihood of the rows' own classes, best first.
 
-    Taken back to what is safe, most trees know little, and their average with the others would say less than a few of
-    them. A tree without a split is never kept beside another.
+    Taken back to what is safe, most trees know little, and the average of all says less than that of a few. `shares`
+    are those of each tree for the rows.
     """
     rows = np.arange(len(target.codes))
     own = [share[rows, target.codes] for share in shares]
-    order = sorted(range(len(trees)), key=lambda t: (len(trees[t].leaves) == 1, _loss(own[t])))
+    order = sorted(range(len(own)), key=lambda t: _loss(own[t]))
     kept, total = [order[0]], own[order[0]].copy()
     best = _loss(total)
     for t in order[1:]:
         loss = _loss((total + own[t]) / (len(kept) + 1))
-        if loss < best and len(trees[t].leaves) > 1:
+        if loss < best:
             kept.append(t)
             total += own[t]
             best = loss

@@ -124,7 +124,9 @@ def repair(
     test
         Other rows and their targets, to tell what the repair costs on people the model has not seen.
     prune
-        Whether splits of a single tree that the requirement allows, but that do not pay, are left out too.
+        Whether to leave out, too, what the requirement allows but does not pay: splits of a single tree below which no
+        fewer errors are expected, and trees of a forest that make its answer worse. A model that keeps the requirement
+        already is left as it is.
 
     Returns
     -------
@@ -135,8 +137,9 @@ def repair(
     -----
     Trees are taken back to their roots and their own splits put back, those that tell most of the target for each new
     group first, as long as every group of all trees together keeps the requirement. So no split that was left out could
-    stay. Branches that leave a group too small are merged into the one with most people. Last, trees of a forest that
-    make its answer worse are dropped. Thresholds are the roundest numbers that send the rows the same way.
+    stay. Branches that leave a group too small are merged into the one with most people. Trees of a forest are dropped
+    last: those that ask nothing any more and, if `prune`, those that make its answer worse. Thresholds are the roundest
+    numbers that send the rows the same way.
 
     Examples
     --------
@@ -163,9 +166,10 @@ def repair(
     if not told and not promise.holds(np.zeros(n, dtype=np.int64), 1, np.arange(n)).all():
         raise root_refusal(n)
     kept = Regrowth(job.source, job.table, job.target, job.roles.public, promise, told=told).run()
-    if prune and len(kept) == 1 and not before.holds:
+    prune = prune and not before.holds
+    if prune and len(kept) == 1:
         prune_tree(kept[0], job.target)
-    release = _released(kept, job)
+    release = _released(kept, job, prune=prune)
     judged = audit(release, job.table)
     if not judged.holds:
         raise PromiseError("repair-failed", "The repaired model did not pass its own audit; nothing was released.")
@@ -182,15 +186,14 @@ def repair(
     )
 
 
-def _released(kept: list[Kept], job: Job) -> TreeRelease | EnsembleRelease:
-    trees = publish(kept, job.table, job.roles, job.requirement, declared=job.declared)
-    if len(trees) == 1:
-        return trees[0]
-    shares = [tree.predict_proba(job.table) for tree in trees]
-    chosen = worth_keeping(trees, shares, job.target)
-    return EnsembleRelease(
-        publish([kept[t] for t in chosen], job.table, job.roles, job.requirement, declared=job.declared)
-    )
+def _released(kept: list[Kept], job: Job, *, prune: bool) -> TreeRelease | EnsembleRelease:
+    """The release of the trees that are worth it; a tree that asks nothing any more is dropped in any case."""
+    asking = [root for root in kept if root.children] or kept[:1]
+    if prune and len(asking) > 1:
+        trees = publish(asking, job.table, job.roles, job.requirement, declared=job.declared)
+        asking = [asking[t] for t in worth_keeping([tree.predict_proba(job.table) for tree in trees], job.target)]
+    trees = publish(asking, job.table, job.roles, job.requirement, declared=job.declared)
+    return trees[0] if len(trees) == 1 else EnsembleRelease(trees)
 
 
 def _accuracies(job: Job, release: TreeRelease | EnsembleRelease, X: Any, y: Any) -> tuple[float, float]:
