@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.audit.foreign import read_model
+from shoal.audit.foreign.grove_subject import GroveSubject
 from shoal.audit.recount import fit_target
 from shoal.data.domain import check_sensitive, clip, declare_domain, declare_values
 from shoal.data.frames import to_table
@@ -135,25 +137,38 @@ def of_foreign(
     domain: Mapping[str, Sequence[Any]] | None,
 ) -> Job:
     """A tree or a forest that somebody else trained."""
-    from shoal.audit.foreign import read_model
-    from shoal.audit.foreign.grove_subject import GroveSubject
-
     if privacy is None:
         raise RequirementError("no-requirement", "This model claims nothing, so say what it shall keep: privacy=10.")
     subject, rows = read_model(model, X, y, domain=domain, also=sensitive)
-    if not isinstance(subject, GroveSubject) or subject.numeric_target or subject.grove.combine != "mean":
+    if not (isinstance(subject, GroveSubject) and subject.exact and subject.grove.combine == "mean" and subject.labels):
         raise DataError(
             "cannot-repair",
-            f"This is {subject.what}: only trees and forests that predict classes by shares can be repaired. "
-            "It can be audited, or mined again with AnonymousModel.",
+            f"This is {subject.what}; only trees and forests that predict classes, with one column a test, can be "
+            "repaired. Mine it again instead, for example with AnonymousModel.",
         )
     requirement = as_requirement(privacy)
     assert subject.target is not None
     names = [*subject.domain, *(name for name in sensitive if name not in subject.domain)]
-    roles = Roles.resolve(
-        [*names, subject.target], target=subject.target, public=public, target_role=target_role, sensitive=sensitive
-    )
-    rows = with_target(rows.select([*names, subject.target]), None, subject.target)
+    target = with_target(rows, None, subject.target)[subject.target]
+    rows = Table([*(rows[name] for name in names), target])
+    roles = Roles.resolve(rows.names, target=target.name, public=public, target_role=target_role, sensitive=sensitive)
     table = declare_domain(rows, roles, domain, {}, people=people_behind(requirement))
     source = GroveTrees(subject.grove, subject.features, table)
-    return Job(source, table, roles, requirement, frozenset(domain or {}), lambda given: subject.answers(given))
+    return Job(source, table, roles, requirement, frozenset(domain or {}), lambda given: _answers(subject, given))
+
+
+def _answers(subject: GroveSubject, X: Any) -> NDArray[Any]:
+    """What a foreign model predicts, as text."""
+    kinds = {name: attribute.type for name, attribute in subject.domain.items()}
+    rows = to_table(X, kinds=kinds, only=kinds, names=list(kinds))
+    columns = []
+    for name, attribute in subject.domain.items():
+        # beyond the range of the rows that the model was learned from nothing changes any more
+        columns.append(rows[name] if attribute.bounds is None else clip(rows[name], *attribute.bounds))
+    leaves = subject.leaves(Table(columns))
+    values = subject.grove.value
+    total = np.zeros((len(leaves), values.shape[1]))
+    for tree in range(leaves.shape[1]):
+        total += values[leaves[:, tree]]
+    answer: NDArray[Any] = np.array(subject.labels)[total.argmax(axis=1)]
+    return answer

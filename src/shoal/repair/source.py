@@ -84,7 +84,7 @@ class ReleasedTrees:
 class GroveTrees:
     """Trees of a model that somebody else trained."""
 
-    def __init__(self, grove: Grove, features: Sequence[Feature], table: Table) -> None:
+    def __init__(self, grove: Grove, features: Sequence[Feature | None], table: Table) -> None:
         self._grove = grove
         self._features = features
         self._table = table
@@ -94,6 +94,7 @@ class GroveTrees:
 
     def _number_of_code(self, f: int) -> NDArray[np.float64]:
         feature = self._features[f]
+        assert feature is not None, "every test asks one column"
         column = self._table[feature.column]
         return feature.numbers(column)[: column.n_codes]
 
@@ -104,7 +105,9 @@ class GroveTrees:
         if f < 0:
             return None
         ways = np.where(grove.goes_left(node, self._numbers(f)), 0, 1)
-        return Split(self._features[f].column, ways, (int(grove.left[node]), int(grove.right[node])))
+        feature = self._features[f]
+        assert feature is not None
+        return Split(feature.column, ways, (int(grove.left[node]), int(grove.right[node])))
 
 
 def _every_code(column: Column) -> Column:
