@@ -40,7 +40,7 @@ def read_model(
         Further columns of `X` that are needed.
     """
     if X is None:
-        raise DataError("no-rows", "Auditing this model needs the rows it was trained on.")
+        raise DataError("rows-needed", "Auditing this model needs the rows it was trained on.")
     table = _read(X, y, model)
     target = None if y is None else y if isinstance(y, str) else name_of(y)
     for name in also:
