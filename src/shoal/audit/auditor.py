@@ -83,7 +83,15 @@ def audit(
         from shoal.audit.foreign import read_model
 
         subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
-        return audit_subject(subject, table, public=public, privacy=privacy, sensitive=sensitive, person=person)
+        return audit_subject(
+            subject,
+            table,
+            public=public,
+            privacy=privacy,
+            sensitive=sensitive,
+            person=person,
+            declared=() if domain is None else tuple(domain),
+        )
     if domain is not None or sensitive or person is not None:
         raise DataError(
             "stated-already",

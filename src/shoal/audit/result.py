@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.groups import Groups
+from shoal.audit.columns import AuditColumn
+from shoal.audit.groups import Groups, Ids
 
 SHOWN = 5  # failing groups described in words; the counts cover all of them
 MOST_NAMES = 12  # public columns named in the text
@@ -86,8 +87,13 @@ class Audit:
         What was audited, as it stands in a sentence.
     groups
         The group of every row, for looking further; not part of the JSON.
-    fails
-        For every group whether it breaks a requirement.
+    fails, exempt
+        For every group whether it breaks a requirement, and whether its span is a single bin.
+    likeliest
+        For every group how many of its people have its most frequent value of the target; None where there is no
+        private target with classes.
+    columns
+        The columns that were looked at, each with its role, its use and its domain.
     """
 
     holds: bool
@@ -107,6 +113,9 @@ class Audit:
     what: str
     groups: Groups
     fails: NDArray[np.bool_]
+    exempt: NDArray[np.bool_]
+    likeliest: Ids | None
+    columns: tuple[AuditColumn, ...]
 
     @property
     def size_of_row(self) -> NDArray[np.int64]:
@@ -117,6 +126,23 @@ class Audit:
     def rows_at_risk(self) -> NDArray[np.int64]:
         """The rows whose group breaks a requirement, in the order of the table."""
         return np.flatnonzero(self.fails[self.groups.of_row])
+
+    @property
+    def people_at_risk(self) -> int:
+        """How many people are in groups that break a requirement."""
+        return self.groups.people_in(self.fails)
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """For every group whether all its people have the same value of a private target."""
+        if self.likeliest is None:
+            return np.zeros(len(self.groups), dtype=bool)
+        return np.asarray(self.likeliest == self.groups.people)
+
+    @property
+    def target(self) -> AuditColumn | None:
+        """The target, if there is one."""
+        return next((column for column in self.columns if column.use == "target"), None)
 
     @property
     def exposed_share(self) -> float | None:
@@ -162,6 +188,7 @@ class Audit:
             "requirements": [part.to_json() for part in self.parts],
             "claims": [dict(claim) for claim in self.claims],
             "public": list(self.public),
+            "columns": [column.to_json() for column in self.columns],
             "exposed": self.exposed,
             "exposed_share": self.exposed_share,
             "highest_confidence": self.highest_confidence,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import rows_columns
 from shoal.audit.groups import Groups, Ids, Spans, group_people, person_codes
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.data.domain import check_bounds, check_sensitive, declare_values
@@ -84,6 +85,7 @@ def audit_subject(
     privacy: Requirement | int | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
+    declared: Collection[str] = (),
 ) -> Audit:
     """Group the people of a table by their spans, and ask the requirement of every group.
 
@@ -101,6 +103,8 @@ def audit_subject(
         Private columns besides a private target that requirements about values are asked of.
     person
         The column that tells people apart, where they may have several rows.
+    declared
+        The columns of whose domain something was declared; the others have it from the rows.
     """
     if privacy is None:
         raise RequirementError(
@@ -130,6 +134,14 @@ def audit_subject(
         exact=spans.disjoint and subject.exact,
         public=tuple(name for name in table if name in known),
         sha256=subject.sha256,
+        columns=rows_columns(
+            subject.domain.values(),
+            known,
+            target=None if subject.target is None else Attribute.of(table[subject.target], "private"),
+            sensitive=[Attribute.of(table[name], "private") for name in sensitive],
+            person=person,
+            declared=declared,
+        ),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import stated_columns
 from shoal.audit.coverage import compare, overlap
 from shoal.audit.groups import Groups
 from shoal.audit.result import SHOWN, Audit, Finding
@@ -58,6 +59,9 @@ def audit_table(
         exact=exact,
         public=release.public if public is None else tuple(sorted(known)),
         sha256=release.sha256,
+        columns=stated_columns(
+            release.attributes, known, target=release.target, sensitive=release.sensitive, asked=release.columns
+        ),
     )
 
 

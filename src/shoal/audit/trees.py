@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import AuditColumn, stated_columns
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
@@ -47,6 +48,19 @@ def audit_tree(
         exact=counted.disjoint and release.statement == "counts",
         public=release.public if public is None else tuple(sorted(counted.public)),
         sha256=release.sha256,
+        columns=tree_columns(release, counted),
+    )
+
+
+def tree_columns(release: TreeRelease, counted: Recount) -> tuple[AuditColumn, ...]:
+    """What the tree states of its columns, and those that it names and does not use."""
+    return stated_columns(
+        release.attributes,
+        counted.public,
+        target=release.target,
+        sensitive=release.sensitive,
+        asked=release.tested,
+        unused=release.unused,
     )
 
 
