@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to try next: for every kind of finding what helps against it, most useful first."""
+
+from __future__ import annotations
+
+from shoal.audit import Audit
+from shoal.audit.subject import Subject
+from shoal.audit.telling import ColumnRanking
+from shoal.release import TreeRelease
+from shoal.report.words import NOT_OF_THE_ROWS, Audited, is_bound, least_k, listed
+
+BY_CODE = {
+    "outside-domain": "Declare the domain of these columns as it is: values that do occur cannot be impossible.",
+    "public-input": "Give the model this column by its group, or make it private, and fit again.",
+    "stores-rows": "Fit a model that keeps none of its rows. Nearest neighbours and kernel machines keep theirs.",
+}
+
+
+def advice(release: Audited, audit: Audit, tree: TreeRelease | None, ranking: ColumnRanking | None) -> list[str]:
+    """What to try next; nothing where the audit holds without a warning."""
+    codes = {finding.code for finding in audit.findings}
+    said: list[str] = []
+    if codes & NOT_OF_THE_ROWS:
+        said.append(
+            "Check that these are the very rows the release was learned from, read the same way. If they "
+            "are, the file was changed: take the original, or mine again."
+        )
+    said += [text for code, text in BY_CODE.items() if code in codes]
+    if codes & {"group-fails", "requirement-fails"}:
+        said += _again(release) + _coarser(audit, tree, ranking) + _less(audit)
+    if is_bound(audit) and not audit.holds:
+        said.append(
+            "Or have groups counted exactly: a tree, a forest, a boosted model or a clustering from a known library, "
+            "with encodings that take one column each, is read in full."
+        )
+    if "target-certain" in codes and audit.target is not None:
+        said.append(
+            f"Some groups are all of one {audit.target.name!r}. If that is a secret, ask for mixed groups as "
+            f"well: {_mixed(audit)} (on the command line, --confidence 0.95)."
+        )
+    return said
+
+
+def _again(release: Audited) -> list[str]:
+    if release is None or isinstance(release, Subject):
+        return [
+            "Repair the model: shoal repair merges as few leaves of a tree or a forest as are needed, says what it "
+            "costs in accuracy, and writes a release. Or mine one that keeps the promise from the start, with shoal "
+            "tree."
+        ]
+    return ["Mine again with the requirement that is asked for here: Shoal makes no split that breaks it."]
+
+
+def _coarser(audit: Audit, tree: TreeRelease | None, ranking: ColumnRanking | None) -> list[str]:
+    said = []
+    guilty = sorted({n for finding in audit.findings if finding.code == "group-fails" for n in finding.nodes})
+    if guilty and tree is not None:
+        asked = list(dict.fromkeys(str(tree.nodes[n].attribute) for n in guilty))
+        said.append(
+            f"Or undo the splits that set these groups apart: node{'s' if len(guilty) > 1 else ''} "
+            f"{listed(map(str, guilty))}. They ask for {listed(asked)}; a coarser hierarchy there helps."
+        )
+    telling = [] if ranking is None else [each.column for each in ranking.public if each.more_at_risk > 0]
+    if telling:
+        said.append(
+            f"Or train without {telling[0]!r}, or with coarser values of it: of the public columns it puts most people "
+            "at risk."
+        )
+    elif not guilty:
+        seen = [column.name for column in audit.columns if column.role == "public" and column.use == "asked"]
+        if seen:
+            said.append(
+                f"Or train with coarser values of the public columns ({listed(seen)}), or without one of them; "
+                "shoal audit --columns says which tells most."
+            )
+    return said
+
+
+def _less(audit: Audit) -> list[str]:
+    if least_k(audit) is None or audit.smallest_group is None:
+        return []
+    return [
+        f"Or claim less. Group sizes alone would bear k = {audit.smallest_group:,}; whether that is "
+        "enough is not for a program to say."
+    ]
+
+
+def _mixed(audit: Audit) -> str:
+    k = least_k(audit)
+    return "Confidence(0.95)" if k is None else f"KAnonymity({k}) & Confidence(0.95)"
