@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from shoal.audit import Audit
-from shoal.audit.subject import Subject
 from shoal.audit.telling import ColumnRanking
 from shoal.release import TreeRelease
-from shoal.report.words import NOT_OF_THE_ROWS, Audited, is_bound, least_k, listed
+from shoal.report.words import NOT_OF_THE_ROWS, Audited, Released, is_bound, least_k, listed
 
 BY_CODE = {
     "outside-domain": "Declare the domain of these columns as it is: values that do occur cannot be impossible.",
@@ -42,7 +41,7 @@ def advice(release: Audited, audit: Audit, tree: TreeRelease | None, ranking: Co
 
 
 def _again(release: Audited) -> list[str]:
-    if release is None or isinstance(release, Subject):
+    if not isinstance(release, Released):
         return [
             "Repair the model: shoal repair merges as few leaves of a tree or a forest as are needed, says what it "
             "costs in accuracy, and writes a release. Or mine one that keeps the promise from the start, with shoal "

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib import metadata
@@ -15,7 +16,7 @@ from shoal.report import words
 from shoal.report.advice import advice
 from shoal.report.draw import histogram_svg, shares_svg
 from shoal.report.layout import believed, histogram, share_bars, smallest_sizes
-from shoal.report.words import Audited
+from shoal.report.words import Audited, Released
 
 _TAGS = {"breach": "bad", "warning": "warn", "note": "plain"}
 _IN_OTHER_PLACES = {"group-fails", "requirement-fails", "target-certain"}
@@ -72,7 +73,8 @@ def claim(release: Audited, audit: Audit) -> str:
     said = [part.requirement[:1].upper() + part.requirement[1:] + part.about for part in audit.parts]
     claims = "".join(f"<blockquote>{escape(text)}.</blockquote>" for text in said)
     other = words.asked_of_other(release, audit)
-    note = f'<p class="note">{escape(other)}</p>' if other else ""
+    look = "note" if isinstance(release, Released) else "soft"
+    note = f'<p class="{look}">{escape(other)}</p>' if other else ""
     return (
         f"<h2>{'What the auditor asked for' if other else 'What is claimed'}</h2>{claims}{note}"
         '<p class="soft">A group is the people whom the attacker described below cannot tell apart with what is '
@@ -103,9 +105,10 @@ def smallest_groups(audit: Audit, *, linked: bool) -> str:
         (f"{row.size:,}", f"{row.groups:,}", f"{row.people:,}", f"{row.failing:,}" if row.failing else "none")
         for row in smallest_sizes(audit)
     ]
-    at_fault = [finding for finding in audit.findings if finding.code == "group-fails"]
-    described = "".join(_finding(finding, linked=linked) for finding in at_fault)
-    table = _table(("People in the group", "Groups", "People in them", "Groups that fail"), sizes, numbers=(0, 1, 2, 3))
+    # groups that are told in the same words are told once
+    at_fault = Counter(finding for finding in audit.findings if finding.code == "group-fails")
+    described = "".join(_finding(finding, linked=linked, times=times) for finding, times in at_fault.items())
+    table = _table(("People in the group", "Groups", "People in them", "Groups that fail"), sizes, numbers=(1, 2, 3))
     return (
         "<h2>The smallest groups</h2>"
         + _table(("Requirement", "Verdict", "Groups that fail", "People in them"), asked, numbers=(2, 3))
@@ -166,13 +169,13 @@ def noticed(audit: Audit, *, linked: bool) -> str:
     return "<h2>What else was noticed</h2>" + "".join(_finding(finding, linked=linked) for finding in others)
 
 
-def _finding(finding: Finding, *, linked: bool) -> str:
-    where = ""
+def _finding(finding: Finding, *, linked: bool, times: int = 1) -> str:
+    where = f'<p class="small soft">{times} groups like this.</p>' if times > 1 else ""
     if finding.nodes:
         shown = finding.nodes[:20]
         texts = [f'<a href="#node-{number}">{number}</a>' if linked else str(number) for number in shown]
         rest = len(finding.nodes) - len(shown)
-        where = f'<p class="small soft">Nodes: {", ".join(texts)}{f" and {rest:,} more" if rest else ""}</p>'
+        where += f'<p class="small soft">Nodes: {", ".join(texts)}{f" and {rest:,} more" if rest else ""}</p>'
     return (
         f'<div class="finding"><div>{_tag(_TAGS[finding.severity], finding.severity)}</div>'
         f"<div><p>{escape(_sentence(finding.message))}</p>{where}</div></div>"

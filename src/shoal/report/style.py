@@ -28,7 +28,7 @@ blockquote{margin:0 0 8px;padding:8px 16px;border-left:4px solid var(--line);fon
 ul,ol{margin:0 0 8px;padding-left:22px}li{margin:3px 0}
 .note{padding:8px 14px;background:var(--warnwash);border-left:4px solid var(--warn)}
 .note.even{margin:12px 0 0;padding:12px 22px;border-left-width:8px;border-radius:4px;font-size:1.05rem}
-table{border-collapse:collapse;width:100%;font-size:.94rem}
+table{border-collapse:collapse;width:100%;font-size:.94rem;margin-bottom:10px}
 th{text-align:left;color:var(--soft);font-weight:600;border-bottom:2px solid var(--line)}
 th,td{padding:6px 16px 6px 0;vertical-align:top}th:last-child,td:last-child{padding-right:0}
 td{border-bottom:1px solid var(--line);overflow-wrap:break-word}

@@ -11,7 +11,8 @@ from shoal.audit.columns import AuditColumn
 from shoal.audit.subject import Subject
 from shoal.release import Attribute, ModelRelease, TableRelease, TreeRelease
 
-Audited = TreeRelease | TableRelease | ModelRelease | Subject | None
+Released = TreeRelease | TableRelease | ModelRelease  # these claim something themselves
+Audited = Released | Subject | None
 
 SHOWN_VALUES = 12
 SHOWN_NAMES = 30
@@ -121,7 +122,7 @@ def even_so(audit: Audit) -> str:
 
 def asked_of_other(release: Audited, audit: Audit) -> str:
     """A sentence where the audit asked for something else than the release claims; else nothing."""
-    if release is None or isinstance(release, Subject):
+    if not isinstance(release, Released):
         return "It claims nothing itself; this is what the auditor asked."
     if tuple(audit.claims) == tuple(release.claims):
         return ""
@@ -148,7 +149,7 @@ def attacker(release: Audited, audit: Audit) -> list[str]:
         f"He does not know: {listed(unknown)}." if unknown else "There is no column that he does not know.",
         f"{_has(release, audit)}, knows the domain of every column and how it was made, and knows who is in the table.",
     ]
-    if release is not None and not isinstance(release, Subject):
+    if isinstance(release, Released):
         stated = set(release.public)
         more, less = sorted(set(audit.public) - stated), sorted(stated - set(audit.public))
         if more:
