@@ -76,6 +76,10 @@ class Subject(ABC):
         """What else there is to say of this kind of model."""
         return []
 
+    def told(self, table: Table, public: Collection[str], groups: Groups) -> list[Finding]:
+        """What is published beside the bins, such as supports, and what it tells who knows `public`."""
+        return []
+
 
 def audit_subject(
     subject: Subject,
@@ -120,7 +124,8 @@ def audit_subject(
     columns = _sensitive(subject, table, target, known, sensitive, requirement)
     parts, failing, findings = ask(requirement, columns, groups, counts_for)
     findings = _describe(subject, table, known, groups, failing) + findings
-    findings += subject.findings(table, groups, requirement) + _how_counted(subject)
+    findings += subject.findings(table, groups, requirement) + subject.told(table, known, groups)
+    findings += _how_counted(subject)
     told = target is not None and not subject.numeric_target and subject.target not in known
     return conclude(
         requirement,

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.audit.foreign import blackbox
+from shoal.audit.rules import Rules
 from shoal.audit.subject import Subject
 from shoal.data.frames import to_table
 from shoal.data.table import Table
@@ -29,7 +30,7 @@ def read_model(
     Parameters
     ----------
     model
-        A fitted model, or a `Subject`, which is taken as it is.
+        A fitted model, a set of association rules, or a `Subject`, which is taken as it is.
     X
         The rows, with the columns the model was given.
     y
@@ -39,6 +40,10 @@ def read_model(
     also
         Further columns of `X` that are needed.
     """
+    if isinstance(model, Rules):
+        from shoal.audit.rule_spans import read_rules
+
+        return read_rules(model, X, y, domain=domain, also=also)
     if X is None:
         raise DataError("no-rows", "Auditing this model needs the rows it was trained on.")
     table = _read(X, y, model)
