@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,17 @@ from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
 from shoal.audit.columns import rows_columns
-from shoal.audit.groups import Groups, Ids, Spans, group_people, person_codes
+from shoal.audit.groups import Groups, Ids, Spans, group_people, numbered, person_codes
+from shoal.audit.measures import certain_values, measure
 from shoal.audit.result import SHOWN, Audit, Finding
+from shoal.audit.unknowns import MissingFigure, missing_figure
 from shoal.data.domain import check_bounds, check_sensitive, declare_values
+from shoal.data.frames import to_table
+from shoal.data.stack import stack
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError, RequirementError, RoleError, closest
-from shoal.privacy import Requirement, as_requirement, needs_values
+from shoal.privacy import Requirement, as_requirement, least_people, needs_values
 from shoal.release import Attribute
 
 
@@ -44,6 +48,8 @@ class Subject(ABC):
     exact
         Whether spans are those of the definition. Where not, people are grouped more finely than that, so that what
         holds for the groups holds for the model.
+    by_value
+        Whether people with different public values always have different spans.
     separable
         Whether every test asks one column only. Then two people have the same span in several such models taken
         together exactly when they have the same span in each.
@@ -56,6 +62,7 @@ class Subject(ABC):
     target: str | None = None
     numeric_target: bool = False
     exact: bool = True
+    by_value: bool = False
     separable: bool = False
     sha256: str
 
@@ -127,7 +134,11 @@ def audit_subject(
     findings += subject.findings(table, groups, requirement) + subject.told(table, known, groups)
     findings += _how_counted(subject)
     told = target is not None and not subject.numeric_target and subject.target not in known
-    return conclude(
+    measured = tuple(measure(groups, table[name]) for name in sensitive)
+    findings += certain_values(measured, groups.n_people)
+    if told and target is not None:
+        measured = (measure(groups, target), *measured)
+    verdict = conclude(
         requirement,
         groups,
         counts_for,
@@ -147,6 +158,12 @@ def audit_subject(
             person=person,
             declared=declared,
         ),
+    )
+    return replace(
+        verdict,
+        measures=measured,
+        missing=_missing(subject, table, known, groups, counts_for, least_people(requirement)),
+        count_in=Elsewhere(subject, table, known, groups),
     )
 
 
@@ -206,6 +223,54 @@ def _sensitive(
             "A requirement about private values needs a private target or a private column named as sensitive.",
         )
     return columns
+
+
+def _missing(
+    subject: Subject, table: Table, known: frozenset[str], groups: Groups, counts_for: NDArray[np.bool_], k: int
+) -> MissingFigure | None:
+    names = [name for name in subject.domain if name in known]
+    also = [subject.target] if subject.target is not None and subject.target in known else []
+
+    def spans_of(rows: Table) -> Ids:
+        found = subject.spans(rows, known).of_row
+        return found * rows[also[0]].n_codes + rows[also[0]].codes if also else found
+
+    return missing_figure(
+        table,
+        names,
+        groups,
+        counts_for,
+        k,
+        spans_of=None if subject.by_value else spans_of,
+        values={name: subject.domain[name].values for name in names},
+        also=also,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Elsewhere:
+    """How many people of another table would be in each group of an audit."""
+
+    subject: Subject
+    table: Table
+    known: frozenset[str]
+    groups: Groups
+
+    def __call__(self, population: Any) -> Ids:
+        """Group the rows of a population together with one row of each group; a row is a person there."""
+        ours = self.table.take(self.groups.example)
+        seen = [name for name in self.table if name in self.known]
+        others = to_table(population, only=seen, kinds={name: self.table[name].kind for name in seen})
+        for name in self.table:
+            if name not in seen:  # no span depends on it
+                others = others.with_column(ours[name].take(np.zeros(others.n_rows, dtype=np.int64)))
+        both = stack(ours, others, self.table.names)
+        keys = [self.subject.spans(both, self.known).of_row]
+        if self.subject.target in self.known and self.subject.target is not None:
+            keys.append(both[self.subject.target].codes)
+        key = numbered(keys, both.n_rows)
+        there = np.bincount(key[ours.n_rows :], minlength=int(key.max()) + 1)
+        return np.asarray(there[key[: ours.n_rows]])
 
 
 def _describe(
