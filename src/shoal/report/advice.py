@@ -26,12 +26,7 @@ def advice(release: Audited, audit: Audit, tree: TreeRelease | None, ranking: Co
         )
     said += [text for code, text in BY_CODE.items() if code in codes]
     if codes & {"group-fails", "requirement-fails"}:
-        said += _again(release) + _coarser(audit, tree, ranking) + _less(audit)
-    if is_bound(audit) and not audit.holds:
-        said.append(
-            "Or have groups counted exactly: a tree, a forest, a boosted model or a clustering from a known library, "
-            "with encodings that take one column each, is read in full."
-        )
+        said += _again(release, audit) + _coarser(audit, tree, ranking) + _less(audit)
     if "target-certain" in codes and audit.target is not None:
         said.append(
             f"Some groups are all of one {audit.target.name!r}. If that is a secret, ask for mixed groups as "
@@ -40,14 +35,20 @@ def advice(release: Audited, audit: Audit, tree: TreeRelease | None, ranking: Co
     return said
 
 
-def _again(release: Audited) -> list[str]:
-    if not isinstance(release, Released):
+def _again(release: Audited, audit: Audit) -> list[str]:
+    if isinstance(release, Released):
+        return ["Mine again with the requirement that is asked for here: Shoal makes no split that breaks it."]
+    if is_bound(audit):
         return [
-            "Repair the model: shoal repair merges as few leaves of a tree or a forest as are needed, says what it "
-            "costs in accuracy, and writes a release. Or mine one that keeps the promise from the start, with shoal "
-            "tree."
+            "Fit the same kind of model over groups of people, with AnonymousModel, which keeps the promise whatever the "
+            "model does. Or mine a tree, with shoal tree.",
+            "Or have groups counted exactly: a tree, a forest, a boosted model or a clustering from a known library, "
+            "with encodings that take one column each, is read in full.",
         ]
-    return ["Mine again with the requirement that is asked for here: Shoal makes no split that breaks it."]
+    return [
+        "Repair it: of a tree or a forest shoal repair merges as few leaves as are needed, says what that costs in "
+        "accuracy, and writes a release. Or mine one that keeps the promise from the start, with shoal tree."
+    ]
 
 
 def _coarser(audit: Audit, tree: TreeRelease | None, ranking: ColumnRanking | None) -> list[str]:
@@ -62,21 +63,20 @@ def _coarser(audit: Audit, tree: TreeRelease | None, ranking: ColumnRanking | No
     telling = [] if ranking is None else [each.column for each in ranking.public if each.more_at_risk > 0]
     if telling:
         said.append(
-            f"Or train without {telling[0]!r}, or with coarser values of it: of the public columns it puts most people "
-            "at risk."
+            f"Or leave out {telling[0]!r}, or use coarser values of it: of the public columns it puts most people at risk."
         )
     elif not guilty:
         seen = [column.name for column in audit.columns if column.role == "public" and column.use == "asked"]
         if seen:
             said.append(
-                f"Or train with coarser values of the public columns ({listed(seen)}), or without one of them; "
-                "shoal audit --columns says which tells most."
+                f"Or use coarser values of the public columns ({listed(seen)}), or leave one of them out; shoal audit "
+                "--columns says which tells most."
             )
     return said
 
 
 def _less(audit: Audit) -> list[str]:
-    if least_k(audit) is None or audit.smallest_group is None:
+    if least_k(audit) is None or audit.smallest_group is None or audit.smallest_group < 2:
         return []
     return [
         f"Or claim less. Group sizes alone would bear k = {audit.smallest_group:,}; whether that is "

@@ -141,7 +141,29 @@ def exposed(release: Audited, audit: Audit) -> str:
                 '<p class="soft">A requirement about values would stop it. Confidence(0.95), asked together with the '
                 "others, refuses every group in which one value has more than 95 % of the people.</p>"
             )
-    return f"<h2>Who is exposed</h2>{''.join(said)}"
+    said.append(f'<p class="soft">{escape(words.found(audit))}</p>')
+    return f"<h2>Who is exposed</h2>{''.join(said)}{_measures(audit)}"
+
+
+def _measures(audit: Audit) -> str:
+    """What the groups reach of every sensitive column, in the measures that people ask for."""
+    if not audit.measures:
+        return ""
+    rows = [
+        (
+            escape(each.column),
+            f"{each.certain:,}",
+            f"{each.distinct_l}",
+            f"{each.entropy_l:.3g}",
+            f"{each.alpha:.3g}",
+            f"{each.t:.3g}",
+            f"{each.basic_beta:.3g}",
+            f"{each.delta:.3g}",
+        )
+        for each in audit.measures
+    ]
+    header = ("Sensitive column", "Certain for", "ℓ", "Entropy ℓ", "α", "t", "β", "δ")
+    return "<h3>What every group keeps</h3>" + _table(header, rows, numbers=range(1, len(header)))
 
 
 def distributions(audit: Audit) -> str:

@@ -14,6 +14,7 @@ from shoal.release import Attribute, ModelRelease, TableRelease, TreeRelease
 Released = TreeRelease | TableRelease | ModelRelease  # these claim something themselves
 Audited = Released | Subject | None
 
+NBSP = "\N{NO-BREAK SPACE}"
 SHOWN_VALUES = 12
 SHOWN_NAMES = 30
 
@@ -69,10 +70,10 @@ def listed(names: Iterable[str]) -> str:
 def percent(part: int, whole: int) -> str:
     """A share of people, with one digit; never 0.0 % of somebody nor 100.0 % of not everybody."""
     if 0 < 1000 * part < whole:
-        return "less than 0.1 %"
+        return f"less than 0.1{NBSP}%"
     if part < whole and 2000 * part >= 1999 * whole:
-        return "more than 99.9 %"
-    return f"{100 * part / whole:.1f} %"
+        return f"more than 99.9{NBSP}%"
+    return f"{100 * part / whole:.1f}{NBSP}%"
 
 
 def least_k(audit: Audit) -> int | None:
@@ -179,6 +180,9 @@ def assumed(audit: Audit) -> list[str]:
         )
     if sum(column.role == "private" for column in audit.columns) > 1:
         said.append("Every combination of values of the private columns is taken to be possible.")
+    if audit.missing is not None:
+        text = str(audit.missing)
+        said.append(f"{text[:1].upper()}{text[1:]}.")
     return said
 
 
@@ -203,7 +207,7 @@ def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
         return "not counted", f"The target {target.name!r} is a number, so no value of it is counted as certain."
     bound = "" if audit.exact else "at most "
     head = f"{bound}{people_of(audit.exposed)}" if audit.exposed else "nobody"
-    sure = f"{bound}{100 * audit.highest_confidence:.1f} %"
+    sure = f"{bound}{100 * audit.highest_confidence:.1f}{NBSP}%"
     share = percent(audit.exposed, audit.n_people)
     text = f"He is certain of {target.name!r} for {share} of all people. His highest confidence is {sure}. "
     if audit.exact:
@@ -217,6 +221,19 @@ def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
         f"Both numbers are upper bounds: {'the release states no counts' if states_less else why}, and they are "
         "computed for an attacker who even knows how often each class occurs in each group."
     )
+
+
+def found(audit: Audit) -> str:
+    """How likely somebody is found, for those who ask for it in these words."""
+    risk = audit.risk
+    sure = risk.prosecutor
+    above = f"above {risk.threshold:.0%} for {sure.above:.1%} of people"
+    text = (
+        "Risk of being found by somebody who knows that his victim is in the table (prosecutor): at most "
+        f"{sure.highest:.1%}, {sure.average:.1%} on average, {above}. Somebody who guesses for everybody (marketer) is "
+        f"right for {risk.marketer:.1%}. Alone in their group: {people_of(risk.unique)}."
+    )
+    return text.replace("%", f"{NBSP}%")
 
 
 def limits(audit: Audit) -> tuple[tuple[str, str], ...]:
