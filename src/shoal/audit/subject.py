@@ -132,7 +132,7 @@ def audit_subject(
     parts, failing, findings = ask(requirement, columns, groups, counts_for)
     findings = _describe(subject, table, known, groups, failing) + findings
     findings += subject.findings(table, groups, requirement) + subject.told(table, known, groups)
-    findings += _how_counted(subject)
+    findings += _how_counted(subject, spans.people_finer(whose))
     told = target is not None and not subject.numeric_target and subject.target not in known
     measured = tuple(measure(groups, table[name]) for name in sensitive)
     findings += certain_values(measured, groups.n_people)
@@ -147,7 +147,7 @@ def audit_subject(
         findings,
         what=subject.what,
         target=target if told else None,
-        exact=spans.disjoint and subject.exact,
+        exact=spans.disjoint and subject.exact and spans.finer is None,
         public=tuple(name for name in table if name in known),
         sha256=subject.sha256,
         columns=rows_columns(
@@ -288,9 +288,20 @@ def _describe(
     return findings
 
 
-def _how_counted(subject: Subject) -> list[Finding]:
-    if subject.exact:
+def _how_counted(subject: Subject, people_finer: int) -> list[Finding]:
+    if subject.exact and not people_finer:
         return []
+    if subject.exact:
+        return [
+            Finding(
+                "finer-groups",
+                "note",
+                f"The spans of {people_finer:,} people come too near a border to be worked out for certain. These "
+                "people are grouped more finely than the model may tell them apart: if the requirement holds, it holds "
+                "for the model; if it fails because of them, the model may still keep it.",
+                people_finer,
+            )
+        ]
     return [
         Finding(
             "finer-groups",

@@ -40,8 +40,8 @@ def _again(release: Audited, audit: Audit) -> list[str]:
         return ["Mine again with the requirement that is asked for here: Shoal makes no split that breaks it."]
     if is_bound(audit):
         return [
-            "Fit the same kind of model over groups of people, with AnonymousModel, which keeps the promise whatever the "
-            "model does. Or mine a tree, with shoal tree.",
+            "Fit the same kind of model over groups of people, with AnonymousModel, which keeps the promise whatever "
+            "the model does. Or mine a tree, with shoal tree.",
             "Or have groups counted exactly: a tree, a forest, a boosted model or a clustering from a known library, "
             "with encodings that take one column each, is read in full.",
         ]
@@ -63,7 +63,8 @@ def _coarser(audit: Audit, tree: TreeRelease | None, ranking: ColumnRanking | No
     telling = [] if ranking is None else [each.column for each in ranking.public if each.more_at_risk > 0]
     if telling:
         said.append(
-            f"Or leave out {telling[0]!r}, or use coarser values of it: of the public columns it puts most people at risk."
+            f"Or leave out {telling[0]!r}, or use coarser values of it: of the public columns it puts most people at "
+            "risk."
         )
     elif not guilty:
         seen = [column.name for column in audit.columns if column.role == "public" and column.use == "asked"]

@@ -83,8 +83,8 @@ def least_k(audit: Audit) -> int | None:
 
 
 def is_bound(audit: Audit) -> bool:
-    """Whether people were grouped more finely than the model tells them apart."""
-    return any(finding.code == "finer-groups" for finding in audit.findings)
+    """Whether all people were grouped more finely than the model tells them apart."""
+    return any(finding.code == "finer-groups" and not finding.people for finding in audit.findings)
 
 
 def verdict(audit: Audit) -> tuple[str, str]:
