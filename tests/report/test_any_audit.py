@@ -111,7 +111,7 @@ def test_a_verdict_that_holds_is_followed_by_whose_target_is_certain_and_what_wo
     assert found.holds
     holds, certain, stops = (
         text.index("The promise holds"),
-        text.index("Even so, 'ill' is certain for up to 50 of 100 people (50.0\N{NO-BREAK SPACE}%)"),
+        text.index("Even so, 'ill' is certain for up to 50 of 100 people (50.0 %)"),
         text.index("such as Confidence(0.95), does"),
     )
     assert holds < certain < stops < text.index("Who the attacker is")

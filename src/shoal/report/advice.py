@@ -11,6 +11,9 @@ from shoal.report.words import NOT_OF_THE_ROWS, Audited, Released, is_bound, lea
 BY_CODE = {
     "outside-domain": "Declare the domain of these columns as it is: values that do occur cannot be impossible.",
     "public-input": "Give the model this column by its group, or make it private, and fit again.",
+    "centroid-of-few": "Ask for fewer clusters, or leave these out: a centroid of few people is their values.",
+    "rule-certain": "Leave out the rules that never fail, or state their confidence no more exactly than above 95 %.",
+    "items-unknown": "Check that these are the transactions the rules were mined from, and how items are written.",
     "stores-rows": "Fit a model that keeps none of its rows. Nearest neighbours and kernel machines keep theirs.",
 }
 

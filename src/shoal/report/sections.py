@@ -193,9 +193,9 @@ def noticed(audit: Audit, *, linked: bool) -> str:
 
 def _finding(finding: Finding, *, linked: bool, times: int = 1) -> str:
     where = f'<p class="small soft">{times} groups like this.</p>' if times > 1 else ""
-    if finding.nodes:
+    if finding.nodes and linked:  # what else they may be, such as clusters, the message names
         shown = finding.nodes[:20]
-        texts = [f'<a href="#node-{number}">{number}</a>' if linked else str(number) for number in shown]
+        texts = [f'<a href="#node-{number}">{number}</a>' for number in shown]
         rest = len(finding.nodes) - len(shown)
         where += f'<p class="small soft">Nodes: {", ".join(texts)}{f" and {rest:,} more" if rest else ""}</p>'
     return (
