@@ -53,6 +53,9 @@ class Subject(ABC):
     separable
         Whether every test asks one column only. Then two people have the same span in several such models taken
         together exactly when they have the same span in each.
+    counted
+        Whether what is released says how many people are in each bin, or may. Where not, what an attacker knows for
+        certain is an upper bound.
     sha256
         A fingerprint of what is released.
     """
@@ -64,6 +67,7 @@ class Subject(ABC):
     exact: bool = True
     by_value: bool = False
     separable: bool = False
+    counted: bool = True
     sha256: str
 
     @abstractmethod
@@ -147,7 +151,7 @@ def audit_subject(
         findings,
         what=subject.what,
         target=target if told else None,
-        exact=spans.disjoint and subject.exact and spans.finer is None,
+        exact=spans.disjoint and subject.exact and spans.finer is None and subject.counted,
         public=tuple(name for name in table if name in known),
         sha256=subject.sha256,
         columns=rows_columns(
