@@ -215,12 +215,21 @@ def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
             head,
             text + "Both numbers are exact: no two groups share a bin, so the counts of bins are those of groups.",
         )
-    states_less = isinstance(release, TreeRelease) and release.statement != "counts"
-    why = "groups share bins" if not is_bound(audit) else "groups are finer than those of the model"
     return head, text + (
-        f"Both numbers are upper bounds: {'the release states no counts' if states_less else why}, and they are "
-        "computed for an attacker who even knows how often each class occurs in each group."
+        f"Both numbers are upper bounds: {_why_bound(release, audit)}, and they are computed for an attacker who even "
+        "knows how often each class occurs in each group."
     )
+
+
+def _why_bound(release: Audited, audit: Audit) -> str:
+    codes = {finding.code for finding in audit.findings}
+    if isinstance(release, TreeRelease) and release.statement != "counts":
+        return "the release states no counts"
+    if "finer-groups" in codes:
+        return "groups are finer than those of the model"
+    if "worst-case-counts" in codes:
+        return "what is published does not count the people of each bin"
+    return "groups share bins"
 
 
 def found(audit: Audit) -> str:
