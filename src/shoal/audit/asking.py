@@ -12,6 +12,8 @@ from shoal.audit.result import Audit, Finding, Part
 from shoal.data.table import Column
 from shoal.privacy import And, Requirement, claims, needs_values, parts_of
 
+SEVERITIES = ("breach", "warning", "note")  # in the order they are told
+
 
 def ask(
     requirement: Requirement, sensitive: list[Column | None], groups: Groups, counts_for: NDArray[np.bool_]
@@ -92,7 +94,7 @@ def conclude(
         exposed=exposed,
         highest_confidence=confidence,
         exact=exact,
-        findings=tuple(sorted(findings, key=lambda finding: finding.severity != "breach")),
+        findings=tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))),
         claims=tuple(claims(requirement)),
         public=public,
         sha256=sha256,

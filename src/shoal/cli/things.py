@@ -56,23 +56,16 @@ def kind_of(path: Path) -> Kind:
 def open_thing(path: Path, *, trust_pickle: bool) -> Thing:
     """Open what is to be audited. A table is not opened: how it is read depends on roles."""
     kind = kind_of(path)
-    opened = {"release": _release, "rules": _rules, "table": lambda path: path}
-    return Thing(kind, _model(path, trust_pickle) if kind == "model" else opened[kind](path))
+    if kind == "release":
+        from shoal.release import load
 
+        return Thing(kind, load(path))
+    if kind == "model":
+        from shoal.audit.foreign.files import load_model
 
-def _release(path: Path) -> Any:
-    from shoal.release import load
+        return Thing(kind, load_model(path, trust_pickle=trust_pickle))
+    if kind == "rules":
+        from shoal.audit.rules import Rules
 
-    return load(path)
-
-
-def _model(path: Path, trust_pickle: bool) -> Any:
-    from shoal.audit.foreign.files import load_model
-
-    return load_model(path, trust_pickle=trust_pickle)
-
-
-def _rules(path: Path) -> Any:
-    from shoal.audit.rules import Rules
-
-    return Rules.read(path)
+        return Thing(kind, Rules.read(path))
+    return Thing(kind, path)

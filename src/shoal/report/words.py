@@ -172,13 +172,14 @@ def _has(release: Audited, audit: Audit) -> str:
 def assumed(audit: Audit) -> list[str]:
     """What the audit takes for granted, in sentences."""
     said = [unit(audit)]
-    undeclared = [column.name for column in audit.columns if column.declared is None and column.type is not None]
+    private = [column for column in audit.columns if column.role == "private" and column.type is not None]
+    undeclared = [column.name for column in private if column.declared is None]
     if undeclared:
         said.append(
             f"No domain is declared for {listed(undeclared)}: what an attacker thinks possible there is taken to be "
             "the values that occur, or any number between the smallest and the largest."
         )
-    if sum(column.role == "private" for column in audit.columns) > 1:
+    if len(private) > 1:
         said.append("Every combination of values of the private columns is taken to be possible.")
     if audit.missing is not None:
         text = str(audit.missing)
