@@ -32,6 +32,8 @@ _WORDS = {
     "with domain=": "under [domain] of shoal.toml",
     "another encoding=": "another encoding under [data] of shoal.toml",
     "A requirement such as Confidence(0.95) would.": "--confidence 0.95 would.",
+    "give y, the target's values or its column": "name its column with --target",
+    "trust_pickle=True (--trust-pickle)": "--trust-pickle",
     "AnonymousTreeClassifier: ": "",
     "Try predict": "Leave out --proba",
     "max_depth": "--max-depth",

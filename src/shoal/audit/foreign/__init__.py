@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.audit.foreign import blackbox, centroids, trees
+from shoal.audit.foreign.lightgbm import LightGBMModel
+from shoal.audit.foreign.xgboost import XGBoostModel
 from shoal.audit.rules import Rules
 from shoal.audit.subject import Subject
 from shoal.data.frames import to_table
@@ -52,12 +54,29 @@ def read_model(
         table[name]  # refuses with the nearest name
     if isinstance(model, Subject):
         return model, table
+    if target is None and _predicts(model):
+        raise DataError(
+            "target-unnamed",
+            "This model predicts a target, which is part of what it tells: give y, the target's values or its column.",
+        )
     features = table.drop([*([] if target is None else [target]), *also])
     for reader in READERS:
         subject = reader(model, features, None if target is None else table[target], domain)
         if subject is not None:
             return subject, table
     raise DataError("not-a-release", f"audit needs a release or a fitted model; got {type(model).__name__}.")
+
+
+def _predicts(model: Any) -> bool:
+    """Whether a model was taught a target. Without it bins would be too few, and groups that fail could seem exempt."""
+    if isinstance(model, LightGBMModel | XGBoostModel):
+        return True
+    from sklearn.base import is_classifier, is_regressor
+
+    try:
+        return bool(is_classifier(model) or is_regressor(model))
+    except (AttributeError, TypeError):  # no estimator of scikit-learn
+        return hasattr(model, "classes_")
 
 
 def _read(X: Any, y: Any, model: Any) -> Table:
