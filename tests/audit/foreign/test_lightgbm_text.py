@@ -73,15 +73,30 @@ def test_leaves_are_lightgbms_for_many_seeds(seed):
     assert same_leaves(walk(read.grove, new), booster.predict(new, pred_leaf=True))
 
 
-def test_counts_are_of_training_rows():
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=["regression", "binary", "multiclass"])
+def test_counts_are_of_training_rows(objective):
     rng = np.random.default_rng(0)
     rows = random_rows(rng)
-    booster = train(rows, rng.normal(size=len(rows)), categorical=(2,), objective="regression")
+    booster = train(rows, rng.integers(0, 2, len(rows)), 8, categorical=(2,), **objective)
     grove = parse(booster.model_to_string()).grove
     leaves = walk(grove, rows)
     assert (grove.people[grove.roots] == len(rows)).all()
     for number, people in zip(*np.unique(leaves, return_counts=True), strict=True):
         assert grove.people[number] == people
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        {"bagging_fraction": 0.5, "bagging_freq": 1},
+        {"pos_bagging_fraction": 0.5, "bagging_freq": 1},
+        {"data_sample_strategy": "goss"},
+    ],
+)
+def test_counts_of_samples_are_left_out(sampling):
+    rng = np.random.default_rng(0)
+    booster = train(random_rows(rng), rng.integers(0, 2, 150), objective="binary", **sampling)
+    assert parse(booster.model_to_string()).grove.people is None
 
 
 def test_a_model_that_found_nothing_is_a_leaf():

@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.audit.foreign import blackbox, centroids, trees
-from shoal.audit.foreign.lightgbm import LightGBMModel
-from shoal.audit.foreign.xgboost import XGBoostModel
+from shoal.audit.foreign import blackbox, centroids, lightgbm, trees, xgboost
 from shoal.audit.rules import Rules
 from shoal.audit.subject import Subject
 from shoal.data.frames import to_table
@@ -21,7 +19,8 @@ from shoal.data.table import Table
 from shoal.data.target import name_of, target_column
 from shoal.errors import DataError
 
-READERS = (trees.read, centroids.read, blackbox.read)  # the first that knows the model takes it
+# the first that knows the model takes it
+READERS = (trees.read, lightgbm.read, xgboost.read, centroids.read, blackbox.read)
 
 
 def read_model(
@@ -69,7 +68,7 @@ def read_model(
 
 def _predicts(model: Any) -> bool:
     """Whether a model was taught a target. Without it bins would be too few, and groups that fail could seem exempt."""
-    if isinstance(model, LightGBMModel | XGBoostModel):
+    if isinstance(model, lightgbm.LightGBMModel | xgboost.XGBoostModel):
         return True
     from sklearn.base import is_classifier, is_regressor
 

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from shoal.audit.foreign.features import NO_BREAKS, Feature, largest_at_most
-from shoal.audit.foreign.grove import Ids, Numbers
+from shoal.audit.foreign.features import NO_BREAKS, Feature, largest_at_most, sources, trace
+from shoal.audit.foreign.grove import Grove, Ids, Numbers
 from shoal.data.encode import number_text
 from shoal.data.table import Column, Table
 from shoal.errors import DataError, ReleaseError
@@ -23,6 +23,7 @@ MOST_NODES = 20_000_000
 MOST_OUTPUTS = 10_000
 MOST_CATEGORIES = 20_000_000
 MOST_LEVELS = 2_000
+LARGEST = float(np.finfo(np.float64).max)
 
 
 def refuse(why: str) -> NoReturn:
@@ -116,54 +117,42 @@ def missing_at(feature: Feature, low: float, high: float, column: Column) -> Fea
         seen = feature.numbers(own)
         return np.where((seen >= low) & (seen <= high), np.nan, seen)
 
-    ends = np.array([np.nextafter(low, -np.inf), high])
-    return Feature(feature.column, numbers, None, _breaks(feature, ends, column))
+    breaks = feature.breaks
+    if column.kind == "numeric":
+        first = np.concatenate([[-LARGEST], np.nextafter(breaks, np.inf)])
+        last = np.append(breaks, LARGEST)
+        ends = [np.full(len(first), np.nextafter(low, -np.inf)), np.full(len(first), high)]
+        found = np.concatenate([breaks, *(largest_at_most(feature, end, first, last, False) for end in ends)])
+        breaks = np.unique(found[np.isfinite(found)])
+    return Feature(feature.column, numbers, None, breaks)
 
 
-def coded(feature: Feature, codes: Ids, whole: Callable[[Numbers], Numbers], column: Column) -> Feature:
-    """The same feature of a column where its numbers stand for categories.
-
-    Parameters
-    ----------
-    feature
-        Any feature.
-    codes
-        The categories that the model asks for.
-    whole
-        How the model makes a whole number of any number.
-    column
-        The column that the feature is made of.
-    """
-
-    def numbers(own: Column) -> Numbers:
-        return whole(feature.numbers(own))
-
-    ends = np.nextafter(np.union1d(codes, codes + 1).astype(np.float64), -np.inf)
-    return Feature(feature.column, numbers, None, _breaks(feature, np.append(ends, -1.0), column))
+def coded(feature: Feature, whole: Callable[[Numbers], Numbers]) -> Feature:
+    """The same feature where its numbers stand for categories; `whole` makes a whole number of any, and never falls."""
+    return Feature(feature.column, lambda own: whole(feature.numbers(own)), None, feature.breaks)
 
 
-def _breaks(feature: Feature, ends: Numbers, column: Column) -> Numbers:
-    """The breaks of a feature, and the numbers of its column at which it passes some ends."""
-    if column.kind != "numeric":
-        return feature.breaks
-    most = np.finfo(np.float64).max
-    tops = [*feature.breaks, most]
-    bottoms = [-most, *np.nextafter(feature.breaks, np.inf)]
-    passed = [largest_at_most(feature, ends, low, high, False) for low, high in zip(bottoms, tops, strict=True)]
-    found = np.concatenate([feature.breaks, *passed])
-    return np.unique(found[np.isfinite(found)])
-
-
-def category_feature(column: str, categories: Sequence[str], unknown: float) -> Feature:
-    """A feature that is the place of a column's value in a list; `unknown` for a value that is not in it."""
+def category_feature(column: Column, categories: Sequence[str], unknown: float) -> Feature:
+    """A feature that is the place of a column's value in a list; `unknown` for a value of the domain not in it."""
     place = {value: float(i) for i, value in enumerate(categories)}
+    strange = sum(text not in place for text in _texts(column.compact()))
+    if strange:
+        raise DataError(
+            "model-categories",
+            f"Column {column.name!r} has {strange} value(s) that are not among the categories the model was trained "
+            "on. Give the very rows it was trained on.",
+        )
 
     def numbers(own: Column) -> Numbers:
-        texts = own.names if own.kind == "categorical" else tuple(map(number_text, own.numbers))
-        return np.array([*(place.get(text, unknown) for text in texts), np.nan])
+        return np.array([*(place.get(text, unknown) for text in _texts(own)), np.nan])
 
     known = np.array([float(text) for text in categories if _is_number(text)])
-    return Feature(column, numbers, None, np.union1d(known, np.nextafter(known, -np.inf)))
+    return Feature(column.name, numbers, None, np.union1d(known, np.nextafter(known, -np.inf)))
+
+
+def _texts(column: Column) -> tuple[str, ...]:
+    """A column's dictionary as texts."""
+    return column.names if column.kind == "categorical" else tuple(map(number_text, column.numbers))
 
 
 def _is_number(text: str) -> bool:
@@ -181,3 +170,48 @@ def category_texts(values: Any) -> tuple[str, ...]:
     if len(set(texts)) < len(texts):
         refuse("a list of categories names one twice")
     return texts
+
+
+# -------------------------------------------------------------------- models
+
+
+def final_estimator(model: Any) -> Any:
+    """The last step of a pipeline, or the model itself."""
+    model = getattr(model, "best_estimator_", model)
+    while hasattr(model, "steps"):
+        model = model.steps[-1][1]
+        model = getattr(model, "best_estimator_", model)
+    return model
+
+
+def is_of(model: Any, library: str) -> bool:
+    """Whether a model is an object of a library, or of a class that somebody made from one of its own."""
+    return any(each.__module__.split(".")[0] == library for each in type(model).__mro__)
+
+
+def features_of(model: Any, names: Sequence[str], table: Table) -> list[Feature | None]:
+    """How each feature of a booster comes from a column, before the booster's own ways with categories and zeros."""
+    if not hasattr(getattr(model, "best_estimator_", model), "steps"):
+        return [number_feature(name) for name in match_columns(names, table)]
+    _, features = trace(model, table.names)
+    if len(features) != len(names):
+        raise DataError(
+            "model-columns", f"The pipeline makes {len(features)} feature(s), and the model in it takes {len(names)}."
+        )
+    return features
+
+
+def columns_of(model: Any, features: Sequence[Feature | None], table: Table) -> list[frozenset[str]]:
+    """The columns that each feature is made of."""
+    if None in features:
+        return sources(model, table.names)
+    return [frozenset([feature.column]) for feature in features if feature is not None]
+
+
+def in_words(library: str, grove: Grove) -> str:
+    """What a booster is, as it stands in a sentence."""
+    leaves = int(grove.is_leaf.sum())
+    return (
+        f"{library} model of {grove.n_trees:,} tree{'' if grove.n_trees == 1 else 's'} "
+        f"with {leaves:,} lea{'f' if leaves == 1 else 'ves'}"
+    )

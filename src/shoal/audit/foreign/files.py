@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of models that somebody else saved. What a file is, its content says; its name is not believed.
 
-Nothing that a file holds is run. A pickle runs what it holds, so it is loaded only for those who say that they trust it.
+Nothing that a file holds is run. A pickle runs what it holds, so it is loaded only for those who trust it.
 """
 
 from __future__ import annotations
@@ -107,10 +107,8 @@ def _load(path: Path, raw: bytes, shown: str, trust_pickle: bool) -> Any:
         return LightGBMModel(_decode(text))
     if re.match(rb"\s*\{\s*\"", text):
         return _from_json(path, text, shown)
-    for start, what in OTHERS:
-        if re.match(start, text):
-            _refuse(f"{shown} {what}")
-    _refuse(f"{shown} is no file of a model that is known here")
+    known = (what for start, what in OTHERS if re.match(start, text))
+    return _refuse(f"{shown} {next(known, 'is no file of a model that is known here')}")
 
 
 def _refuse(why: str) -> NoReturn:
@@ -174,14 +172,14 @@ def _refuse_pickle(shown: str) -> NoReturn:
     raise ReleaseError(
         "pickle",
         f"{shown} is a pickle (as pickle, joblib and cloudpickle write them). Loading it would run whatever its author "
-        "put into it, with all your rights, before anything could be checked; so it was not loaded. Where the model was "
-        "trained, save it anew: skops.io.dump(model, 'model.skops') for scikit-learn, save_model for LightGBM and "
+        "put into it, with all your rights, before anything could be checked; so it was not loaded. Where the model "
+        "was trained, save it anew: skops.io.dump(model, 'model.skops') for scikit-learn, save_model for LightGBM and "
         "XGBoost. If you made the file yourself and nobody could change it since: trust_pickle=True (--trust-pickle).",
     )
 
 
 def _unpickle(path: Path, shown: str) -> Any:
-    import joblib
+    import joblib  # type: ignore[import-untyped]
 
     try:
         model = joblib.load(path)

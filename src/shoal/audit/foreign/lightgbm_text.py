@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,8 @@ def parse(text: str) -> Booster:
     zero: set[int] = set()
     trees = [_tree(part, i, n_features, n_outputs, rounds, zero) for i, part in enumerate(parts[1:])]
     grove = grow(trees)
+    if _sampled(tail):
+        grove = replace(grove, people=None)
     dumps.check_trees(grove.roots, grove.left, grove.right)
     asked = np.unique(grove.feature[grove.left_set >= 0])
     said = [i for i, info in enumerate(infos) if not info.startswith("[") and info != "none"]
@@ -92,6 +94,14 @@ def parse(text: str) -> Booster:
         categories=_categories(tail),
         zero_missing=frozenset(zero),
     )
+
+
+def _sampled(tail: str) -> bool:
+    """Whether trees were grown on samples, so that their counts are of fewer rows."""
+    said = dict(re.findall(r"^\[(\w+): (.*)\]$", tail, flags=re.MULTILINE))
+    fractions = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
+    bagged = said.get("bagging_freq", "0") != "0" and any(said.get(name, "1") != "1" for name in fractions)
+    return bagged or "goss" in (said.get("data_sample_strategy"), said.get("boosting"))
 
 
 def _entries(part: str) -> dict[str, str]:
