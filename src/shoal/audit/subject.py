@@ -126,7 +126,7 @@ def audit_subject(
             "no-requirement", "This model claims nothing, so say what to ask of it, for example privacy=10."
         )
     requirement = as_requirement(privacy)
-    known = _known(subject, table, public, sensitive, person)
+    known = known_columns(subject, table, public, sensitive, person)
     whose = None if person is None else person_codes(table[person])
     target = None if subject.target is None else _target(subject, table[subject.target])
     spans = subject.spans(table, known)
@@ -171,9 +171,10 @@ def audit_subject(
     )
 
 
-def _known(
+def known_columns(
     subject: Subject, table: Table, public: Collection[str] | None, sensitive: Sequence[str], person: str | None
 ) -> frozenset[str]:
+    """The columns an attacker knows: those named, or by default all that the subject looks at."""
     if public is None:
         return frozenset(subject.domain) - {subject.target, person, *sensitive}
     if isinstance(public, str):

@@ -46,7 +46,7 @@ def read_model(
 
         return read_rules(model, X, y, domain=domain, also=also)
     if X is None:
-        raise DataError("no-rows", "Auditing this model needs the rows it was trained on.")
+        raise DataError("rows-needed", "Auditing this model needs the rows it was trained on.")
     table = _read(X, y, model)
     target = None if y is None else y if isinstance(y, str) else name_of(y)
     for name in also:
