@@ -34,6 +34,7 @@ class Question:
     options: dict[str, Any] = field(default_factory=dict)
     release: Any = None
     note: str = ""
+    is_model: bool = False
 
     def audit(self) -> Audit:
         """The verdict."""
@@ -48,8 +49,14 @@ class Question:
         return rank_columns(self.what, self.X, self.y, **self.options)
 
     def tree(self, verdict: Audit) -> TreeRelease | None:
-        """A tree to draw, where what was audited is one and no release."""
-        return None
+        """A tree to draw, where what was audited is a single one and no release."""
+        if not self.is_model:
+            return None
+        from shoal.audit.foreign.drawn import drawn_tree
+
+        options = self.options
+        also = [*options["sensitive"], *([options["person"]] if options["person"] else [])]
+        return drawn_tree(self.what, self.X, self.y, public=verdict.public, domain=options["domain"], also=also)
 
 
 def question(thing: Thing, project: Project, source: Path | None) -> Question:
@@ -114,6 +121,7 @@ def _of_model(model: Any, project: Project, source: Path) -> Question:
             "sensitive": roles.sensitive,
             "person": person,
         },
+        is_model=True,
     )
 
 

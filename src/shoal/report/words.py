@@ -9,9 +9,9 @@ from typing import Any
 from shoal.audit import Audit
 from shoal.audit.columns import AuditColumn
 from shoal.audit.subject import Subject
-from shoal.release import Attribute, ModelRelease, TableRelease, TreeRelease
+from shoal.release import Attribute, EnsembleRelease, ModelRelease, TableRelease, TreeRelease
 
-Released = TreeRelease | TableRelease | ModelRelease  # these claim something themselves
+Released = TreeRelease | EnsembleRelease | TableRelease | ModelRelease  # these claim something themselves
 Audited = Released | Subject | None
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -161,6 +161,8 @@ def attacker(release: Audited, audit: Audit) -> list[str]:
 
 
 def _has(release: Audited, audit: Audit) -> str:
+    if isinstance(release, EnsembleRelease):
+        return "He also has this release, with the counts of every leaf"
     if isinstance(release, ModelRelease | TreeRelease):
         statement = release.statement if isinstance(release, TreeRelease) else release.groups.statement
         return f"He also has this release, with {STATED[statement]}"
