@@ -42,7 +42,7 @@ def audit_table(
     parts, failing, findings = ask(requirement, _sensitive(release, known, requirement), groups, counts_for)
     findings = _describe(release, known, groups, failing) + findings
     if X is not None:
-        findings += _compare(release, _read(release, X, y))
+        findings += compare_rows(release, _read(release, X, y))
     told = [name for name in release.public if name in known and not release.is_hidden(name)]
     exact = not overlap(release, told, _examples(release, told))
     private = release.target is not None and release.target not in known
@@ -149,10 +149,18 @@ def _read(release: TableRelease, X: Any, y: Any) -> Table:
     return with_target(table, y, release.target) if y is not None or release.target in table else table
 
 
-def _compare(release: TableRelease, table: Table) -> list[Finding]:
-    """Original rows that no published row stands for, and groups that are not those of the rows."""
+def compare_rows(release: TableRelease, table: Table, *, may_leave_out: bool = False) -> list[Finding]:
+    """Original rows that no published row stands for, and groups that are not those of the rows.
+
+    With `may_leave_out`, rows that are in no group are only noted where that explains every difference: whoever made
+    the table left them out.
+    """
     groups = group_rows([release.rows[name] for name in release.public], release.n_people)
     found = compare(release, table, groups.of_row, groups.example)
+    left_out = may_leave_out and not len(found.wrong) and release.n_people + found.uncovered == table.n_rows
+    if found.uncovered and left_out:
+        message = f"{found.uncovered:,} of these rows are in no published group: whoever made the table left them out."
+        return [Finding("left-out", "note", message, found.uncovered)]
     findings = []
     if found.uncovered:
         findings.append(
