@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from shoal.audit.asking import ask, conclude
 from shoal.audit.coverage import compare, overlap
 from shoal.audit.groups import Groups
 from shoal.audit.result import SHOWN, Audit, Finding
+from shoal.audit.unknowns import missing_figure
 from shoal.data.domain import check_sensitive
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
 from shoal.data.target import with_target
 from shoal.errors import DataError, RequirementError, RoleError, closest
-from shoal.privacy import Requirement, as_requirement, needs_values
+from shoal.privacy import Requirement, as_requirement, least_people, needs_values
 from shoal.release import TableRelease
 
 
@@ -46,7 +48,7 @@ def audit_table(
     told = [name for name in release.public if name in known and not release.is_hidden(name)]
     exact = not overlap(release, told, _examples(release, told))
     private = release.target is not None and release.target not in known
-    return conclude(
+    verdict = conclude(
         requirement,
         groups,
         counts_for,
@@ -59,6 +61,20 @@ def audit_table(
         public=release.public if public is None else tuple(sorted(known)),
         sha256=release.sha256,
     )
+    seen = [name for name in release.columns if name in known]
+    gaps = Table([release.rows[name] if name in release.private else _with_gaps(release, name) for name in seen])
+    missing = missing_figure(gaps, seen, groups, counts_for, least_people(requirement)) if seen else None
+    return replace(verdict, missing=missing)
+
+
+def _with_gaps(release: TableRelease, name: str) -> Column:
+    """A public column in which the label that says missing, and nothing else, is a missing value."""
+    column = release.rows[name]
+    code_of = np.arange(len(column.values))
+    for code, value in enumerate(release.generalised[name]):
+        if value.missing and not value.values and not value.intervals:
+            code_of[code] = len(column.values)
+    return replace(column, codes=code_of[column.codes], missing=True)
 
 
 def group_rows(columns: Sequence[Column], n_rows: int) -> Groups:

@@ -102,7 +102,8 @@ def missing_figure(
     """
     unknown = np.zeros(table.n_rows, dtype=bool)
     for name in names:
-        unknown |= _is_missing(table, name)
+        if table[name].missing:
+            unknown |= _is_missing(table, name)
     if not unknown.any():
         return None
     people = int(unknown.sum()) if groups.person is None else len(np.unique(groups.person[unknown]))
