@@ -83,6 +83,10 @@ class Subject(ABC):
         seen = [name for name in self.domain if name in public]
         return (f"one combination of {', '.join(seen[:SHOWN])}{' …' if len(seen) > SHOWN else ''}", ())
 
+    def with_gaps(self, table: Table) -> Table:
+        """The rows with every public value missing that could be anything; see `shoal.audit.unknowns`."""
+        return table
+
     def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
         """What else there is to say of this kind of model."""
         return []
@@ -123,7 +127,7 @@ def audit_subject(
     """
     if privacy is None:
         raise RequirementError(
-            "no-requirement", "This model claims nothing, so say what to ask of it, for example privacy=10."
+            "no-requirement", "Nothing is claimed of this, so say what to ask of it, for example privacy=10."
         )
     requirement = as_requirement(privacy)
     known = known_columns(subject, table, public, sensitive, person)
@@ -241,7 +245,7 @@ def _missing(
         return found * rows[also[0]].n_codes + rows[also[0]].codes if also else found
 
     return missing_figure(
-        table,
+        subject.with_gaps(table),
         names,
         groups,
         counts_for,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from shoal.audit.columns import AuditColumn, stated_columns
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
+from shoal.audit.tree_missing import missing_in_tree
 from shoal.data.table import Column
 from shoal.errors import RequirementError
-from shoal.privacy import Requirement, as_requirement, needs_values, parts_of
+from shoal.privacy import Requirement, as_requirement, least_people, needs_values, parts_of
 from shoal.release import TreeRelease
 
 
@@ -36,7 +38,7 @@ def audit_tree(
     counts_for = groups.n_bins > 1
     parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
     findings = describe_groups(release, counted, failing) + findings + compare_rows(release, counted)
-    return conclude(
+    verdict = conclude(
         requirement,
         groups,
         counts_for,
@@ -62,6 +64,7 @@ def tree_columns(release: TreeRelease, counted: Recount) -> tuple[AuditColumn, .
         asked=release.tested,
         unused=release.unused,
     )
+    return replace(verdict, missing=missing_in_tree(release, counted, groups, counts_for, least_people(requirement)))
 
 
 def what_tree(release: TreeRelease) -> str:

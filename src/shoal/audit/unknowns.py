@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shoal.audit.groups import Groups, Ids, numbered
+from shoal.audit.sets import distinct_sets, incidence
 from shoal.data.stack import with_values
 from shoal.data.table import Table, smallest_dtype
 
@@ -101,7 +102,8 @@ def missing_figure(
     """
     unknown = np.zeros(table.n_rows, dtype=bool)
     for name in names:
-        unknown |= _is_missing(table, name)
+        if table[name].missing:
+            unknown |= _is_missing(table, name)
     if not unknown.any():
         return None
     people = int(unknown.sum()) if groups.person is None else len(np.unique(groups.person[unknown]))
@@ -148,10 +150,6 @@ def _how_many(who: sparse.csr_array) -> Ids:
     return np.asarray(np.diff(who.indptr), dtype=np.int64)
 
 
-def _incidence(rows: Ids, columns: Ids, shape: tuple[int, int]) -> sparse.csr_array:
-    return sparse.csr_array((np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=shape)
-
-
 def _patterns(cells: Table, names: Sequence[str]) -> tuple[Ids, Mask]:
     """The pattern of missing values of each cell, and for each pattern which columns it lacks."""
     lacks = np.stack([_is_missing(cells, name) for name in names], axis=1)
@@ -178,7 +176,7 @@ def _by_pattern(cells: Table, names: Sequence[str], also: Sequence[str], who: sp
             both = np.concatenate([mine, theirs])
             key = numbered([cells[name].codes[both] for name in (*common, *also)], len(both))
             shape = (int(key.max()) + 1, len(theirs))
-            parts.append((key[: len(mine)], _incidence(key[len(mine) :], np.arange(len(theirs)), shape) @ who[theirs]))
+            parts.append((key[: len(mine)], incidence(key[len(mine) :], np.arange(len(theirs)), shape) @ who[theirs]))
         size = np.cumsum(sum(np.diff(people.indptr)[key] for key, people in parts))
         for rows in np.split(np.arange(len(mine)), np.flatnonzero(np.diff(size // AT_ONCE)) + 1):
             matches[mine[rows]] = _how_many(sum((people[key[rows]] for key, people in parts[1:]), _first(parts, rows)))
@@ -233,14 +231,14 @@ def _possible_spans(
     spans = spans_of(completed)
     n_spans = int(spans.max()) + 1
     pairs = np.unique(of_completion * n_spans + spans)
-    return _incidence(pairs // n_spans, pairs % n_spans, (cells.n_rows, n_spans))
+    return incidence(pairs // n_spans, pairs % n_spans, (cells.n_rows, n_spans))
 
 
 def _by_common_span(sets: sparse.csr_array, who: sparse.csr_array) -> Ids:
     """For each cell the people of all cells that could have a span that it could have too."""
-    kind_of_cell, first = _distinct_rows(sets)
+    kind_of_cell, first = distinct_sets(sets)
     kinds = sets[first]
-    of_kind = _incidence(kind_of_cell, np.arange(len(kind_of_cell)), (len(first), len(kind_of_cell))) @ who
+    of_kind = incidence(kind_of_cell, np.arange(len(kind_of_cell)), (len(first), len(kind_of_cell))) @ who
     matches = np.zeros(len(first), dtype=np.int64)
     step = max(1, AT_ONCE // len(first))
     for start in range(0, len(first), step):
@@ -248,20 +246,3 @@ def _by_common_span(sets: sparse.csr_array, who: sparse.csr_array) -> Ids:
         meets.data = np.ones_like(meets.data)
         matches[start : start + step] = _how_many(sparse.csr_array(meets @ of_kind))
     return matches[kind_of_cell]
-
-
-def _distinct_rows(sets: sparse.csr_array) -> tuple[Ids, Ids]:
-    """A number for each row of a matrix, equal for equal rows, and one row of each number."""
-    sets.sort_indices()
-    length = np.diff(sets.indptr)
-    kind = np.zeros(sets.shape[0], dtype=np.int64)
-    first: list[Ids] = []
-    n = 0
-    for each in np.unique(length):
-        rows = np.flatnonzero(length == each)
-        entries = sets.indices[sets.indptr[rows][:, None] + np.arange(each)]
-        _, example, number = np.unique(entries, axis=0, return_index=True, return_inverse=True)
-        kind[rows] = number.reshape(-1) + n
-        first.append(rows[example])
-        n += len(example)
-    return kind, np.concatenate(first)
