@@ -127,7 +127,7 @@ def read_transactions(data: Any, also: Collection[str] = ()) -> Transactions:
         return _from_pairs(table[ids[0]], table[rest[0]], [table[name] for name in ids if name in also])
     if len(table) == 3 and len(ids) == 1 and ids[0] in also:
         return _from_pairs(table[rest[0]], table[rest[1]], [table[ids[0]]])
-    odd = [name for name in rest if not _is_item(table[name])]
+    odd = [name for name in table if name not in others and not _is_item(table[name])]
     raise DataError(
         "not-transactions",
         f"These are no transactions: {len(odd)} column(s), such as {odd[0]!r}, hold something else than yes and no. "
