@@ -35,7 +35,7 @@ Counts = dict[frozenset[str], Bounds]
 def work_out(rules: Rules, n: int, public: frozenset[str]) -> Populations:
     """The populations that the numbers of rules tell of `n` people."""
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-        raise DataError("people", "n must be a whole number of people, at least 1.")
+        raise DataError("n-people", "n must be a whole number of people, at least 1.")
     n = int(n)
     counts = published_counts(rules, n)
     parts = PublicParts(rules, public, {})

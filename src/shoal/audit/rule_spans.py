@@ -78,8 +78,8 @@ class RuleSubject(Subject):
         words = f"they {parts.describe(own)}"
         if len(spans) == 1:
             return words, ()
-        differing = (complete != own).sum(axis=1)
-        differing[spans.of_row[row]] = len(parts.parts) + 1
+        differing = (complete != own) @ parts.n_rules
+        differing[spans.of_row[row]] = differing.max() + 1
         between = parts.rules_between(own, complete[differing.argmin()])
         return f"{words}; {self._named(between)} them apart from those most like them", ()
 

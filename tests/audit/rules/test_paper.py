@@ -96,9 +96,7 @@ def test_percentages_as_the_paper_prints_them(tmp_path):
 
 def test_values_of_a_private_item_can_be_asked(rules):
     # of 30 people with cherries and candles 24 have Tylenol: 80 %; of everybody else nobody has
-    assert audit(
-        rules, BASKETS, public=GROCERIES, privacy=KAnonymity(30) & Confidence(0.8), sensitive=[VIAGRA]
-    ).holds
+    assert audit(rules, BASKETS, public=GROCERIES, privacy=KAnonymity(30) & Confidence(0.8), sensitive=[VIAGRA]).holds
     verdict = audit(rules, BASKETS, public=GROCERIES, privacy=Confidence(0.79), sensitive=[TYLENOL])
     assert not verdict.holds
     assert {finding.people for finding in verdict.findings if finding.code == "group-fails"} == {30, 82}

@@ -119,7 +119,7 @@ def test_figures_that_fit_no_people_are_refused():
 def test_people_are_a_whole_number(n):
     with pytest.raises(DataError) as error:
         rules_of((["a"], ["x"], 0.5, 0.5)).populations(n, public=["a"])
-    assert error.value.code == "people"
+    assert error.value.code == "n-people"
 
 
 def test_values_cannot_be_asked_without_transactions():
@@ -133,9 +133,9 @@ def test_all_public_tells_nothing():
 
 
 def test_a_confidence_alone_tells_something():
-    populations = Rules.from_frame(
-        {"antecedent": [["a"]], "consequent": [["x"]], "confidence": [0.8]}
-    ).populations(100, public=["a"])
+    populations = Rules.from_frame({"antecedent": [["a"]], "consequent": [["x"]], "confidence": [0.8]}).populations(
+        100, public=["a"]
+    )
     group = max(populations.groups, key=lambda group: not group.exempt)
     # somebody has 'a', or there were no confidence; and 80 % is a whole number of fives only
     assert (group.low, group.high) == (5, 100)

@@ -63,7 +63,10 @@ def test_frames_as_spark_makes_them(make):
             }
         )
     )
-    assert sides(rules) == {(frozenset({"milk"}), frozenset({"bread"})), (frozenset({"milk", "bread"}), frozenset({"rye"}))}
+    assert sides(rules) == {
+        (frozenset({"milk"}), frozenset({"bread"})),
+        (frozenset({"milk", "bread"}), frozenset({"rye"})),
+    }
     assert rules.rules[0].consequent_support is not None
     assert rules.rules[0].consequent_support.counts(1000) == (500, 500)
 
