@@ -73,7 +73,7 @@ def test_frames_as_spark_makes_them(make):
 
 def test_a_frame_of_spark_is_asked_for_pandas():
     class Spark:
-        def toPandas(self):  # noqa: N802
+        def toPandas(self):
             return pd.DataFrame({"antecedent": [["a"]], "consequent": [["b"]], "confidence": [1.0]})
 
     (rule,) = Rules.from_frame(Spark())

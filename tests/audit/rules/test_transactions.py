@@ -193,7 +193,7 @@ def test_public_rules_can_be_left_out():
 
 def test_many_groups_are_not_counted_in_bins():
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.integers(0, 2, (500, 9)), columns=list("abcdefgh") + ["x"])
+    frame = pd.DataFrame(rng.integers(0, 2, (500, 9)), columns=list("abcdefghx"))
     rules = Rules.from_frame(
         {"antecedents": list("abcdefgh"), "consequents": ["x"] * 8, "confidence": [0.5] * 8}, decimals=0
     )
