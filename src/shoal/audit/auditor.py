@@ -10,7 +10,7 @@ from shoal.audit.result import Audit
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import ModelRelease, TableRelease, TreeRelease
+from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
 
 
 def audit(
@@ -79,7 +79,7 @@ def audit(
     False
     """
     release = getattr(release, "release_", release)
-    if not isinstance(release, TreeRelease | TableRelease | ModelRelease):
+    if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease):
         from shoal.audit.foreign import read_model
 
         subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
@@ -98,6 +98,10 @@ def audit(
         from shoal.audit.models import audit_model
 
         return audit_model(release, X, y, public=public, privacy=privacy)
+    if isinstance(release, EnsembleRelease):
+        from shoal.audit.ensembles import audit_ensemble
+
+        return audit_ensemble(release, X, y, public=public, privacy=privacy)
     from shoal.audit.trees import audit_tree
 
     return audit_tree(release, X, y, public=public, privacy=privacy)

@@ -103,7 +103,7 @@ def read_rules(
     """Rules as a subject, and the transactions."""
     if X is None:
         raise DataError(
-            "no-rows",
+            "rows-needed",
             "Auditing rules needs the transactions. What their numbers alone tell: "
             "rules.populations(n, public=[...]).verdict(k).",
         )

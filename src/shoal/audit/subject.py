@@ -46,6 +46,9 @@ class Subject(ABC):
     separable
         Whether every test asks one column only. Then two people have the same span in several such models taken
         together exactly when they have the same span in each.
+    counted
+        Whether what is released says how many people are in each bin, or may. Where not, what an attacker knows for
+        certain is an upper bound.
     sha256
         A fingerprint of what is released.
     """
@@ -56,6 +59,7 @@ class Subject(ABC):
     numeric_target: bool = False
     exact: bool = True
     separable: bool = False
+    counted: bool = True
     sha256: str
 
     @abstractmethod
@@ -111,7 +115,7 @@ def audit_subject(
             "no-requirement", "This model claims nothing, so say what to ask of it, for example privacy=10."
         )
     requirement = as_requirement(privacy)
-    known = _known(subject, table, public, sensitive, person)
+    known = known_columns(subject, table, public, sensitive, person)
     whose = None if person is None else person_codes(table[person])
     target = None if subject.target is None else _target(subject, table[subject.target])
     spans = subject.spans(table, known)
@@ -132,15 +136,16 @@ def audit_subject(
         findings,
         what=subject.what,
         target=target if told else None,
-        exact=spans.disjoint and subject.exact,
+        exact=spans.disjoint and subject.exact and subject.counted,
         public=tuple(name for name in table if name in known),
         sha256=subject.sha256,
     )
 
 
-def _known(
+def known_columns(
     subject: Subject, table: Table, public: Collection[str] | None, sensitive: Sequence[str], person: str | None
 ) -> frozenset[str]:
+    """The columns an attacker knows: those named, or by default all that the subject looks at."""
     if public is None:
         return frozenset(subject.domain) - {subject.target, person, *sensitive}
     if isinstance(public, str):

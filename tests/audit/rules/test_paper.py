@@ -105,4 +105,4 @@ def test_values_of_a_private_item_can_be_asked(rules):
 def test_without_transactions_the_audit_points_elsewhere(rules):
     with pytest.raises(ValueError, match=r"rules\.populations") as error:
         audit(rules, None, public=GROCERIES, privacy=30)
-    assert error.value.code == "no-rows"
+    assert error.value.code == "rows-needed"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.audit.foreign import blackbox
+from shoal.audit.foreign import blackbox, trees
 from shoal.audit.rules import Rules
 from shoal.audit.subject import Subject
 from shoal.data.frames import to_table
@@ -19,7 +19,7 @@ from shoal.data.table import Table
 from shoal.data.target import name_of, target_column
 from shoal.errors import DataError
 
-READERS = (blackbox.read,)  # the first that knows the model takes it
+READERS = (trees.read, blackbox.read)  # the first that knows the model takes it
 
 
 def read_model(
@@ -45,7 +45,7 @@ def read_model(
 
         return read_rules(model, X, y, domain=domain, also=also)
     if X is None:
-        raise DataError("no-rows", "Auditing this model needs the rows it was trained on.")
+        raise DataError("rows-needed", "Auditing this model needs the rows it was trained on.")
     table = _read(X, y, model)
     target = None if y is None else y if isinstance(y, str) else name_of(y)
     for name in also:
