@@ -72,7 +72,8 @@ def _is_so(rule: Rule, have: People, n: int) -> bool:
     return (
         _within(rule.support, both, n)
         and _within(rule.consequent_support, have[rule.consequent], n)
-        and (antecedent == 0 or _within(rule.confidence, both, antecedent))
+        and antecedent > 0
+        and _within(rule.confidence, both, antecedent)
     )
 
 

@@ -9,6 +9,7 @@ proof. Where an answer cannot matter, because a private item of the side is decl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -92,6 +93,12 @@ class PublicParts:
         open_sets = {side.free for of_rule in self.sides_of_rule for side in of_rule if side.public in known}
         states = joint_states(open_sets, frozenset[str]().union(*open_sets), most)
         return None if states is None else len(states)
+
+    @property
+    def n_rules(self) -> Ids:
+        """For each part how many sides of rules it is the public part of."""
+        sides = Counter(side.public for of_rule in self.sides_of_rule for side in of_rule)
+        return np.array([sides[part] for part in self.parts], dtype=np.int64)
 
     def rules_between(self, one: Flags, other: Flags) -> list[int]:
         """The rules that tell people with some parts from people with others."""

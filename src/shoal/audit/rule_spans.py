@@ -78,8 +78,8 @@ class RuleSubject(Subject):
         words = f"they {parts.describe(own)}"
         if len(spans) == 1:
             return words, ()
-        differing = (complete != own).sum(axis=1)
-        differing[spans.of_row[row]] = len(parts.parts) + 1
+        differing = (complete != own) @ parts.n_rules
+        differing[spans.of_row[row]] = differing.max() + 1
         between = parts.rules_between(own, complete[differing.argmin()])
         return f"{words}; {self._named(between)} them apart from those most like them", ()
 
@@ -103,7 +103,7 @@ def read_rules(
     """Rules as a subject, and the transactions."""
     if X is None:
         raise DataError(
-            "no-rows",
+            "rows-needed",
             "Auditing rules needs the transactions. What their numbers alone tell: "
             "rules.populations(n, public=[...]).verdict(k).",
         )

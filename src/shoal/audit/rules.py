@@ -16,7 +16,7 @@ from shoal.errors import DataError, RoleError
 from shoal.release.verdict import fingerprint
 
 if TYPE_CHECKING:
-    from shoal.audit.rule_counts import Populations
+    from shoal.audit.rule_populations import Populations
 
 MOST_BINS = 100_000  # that are counted; the number can be that of all sets of items
 NAMED = 4  # items of one side of a rule that a message names

@@ -117,6 +117,10 @@ def _constant(node: ast.expr) -> str | int | float:
             return _constant(node.args[0])
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float):
         return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = _constant(node.operand)
+        if not isinstance(number, str):
+            return -number
     raise ValueError
 
 

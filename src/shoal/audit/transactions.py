@@ -127,7 +127,7 @@ def read_transactions(data: Any, also: Collection[str] = ()) -> Transactions:
         return _from_pairs(table[ids[0]], table[rest[0]], [table[name] for name in ids if name in also])
     if len(table) == 3 and len(ids) == 1 and ids[0] in also:
         return _from_pairs(table[rest[0]], table[rest[1]], [table[ids[0]]])
-    odd = [name for name in rest if not _is_item(table[name])]
+    odd = [name for name in table if name not in others and not _is_item(table[name])]
     raise DataError(
         "not-transactions",
         f"These are no transactions: {len(odd)} column(s), such as {odd[0]!r}, hold something else than yes and no. "
@@ -161,17 +161,10 @@ def _lists(data: Any) -> list[Any] | None:
 
 def _from_lists(lists: list[Any]) -> Transactions:
     sizes = np.fromiter(map(len, lists), np.int64, len(lists))
-    number: dict[Any, int] = {}
-    try:
-        # setdefault is given the number that a new item would get
-        items = np.fromiter(
-            (number.setdefault(item, len(number)) for item in chain.from_iterable(lists)), np.int64, int(sizes.sum())
-        )
-    except TypeError:
-        raise DataError("not-transactions", "An item must be a single value, not a list or a dict.") from None
-    names, same = np.unique([item_name(item) for item in number], return_inverse=True) if number else ([], items)
-    items = same.reshape(-1)[items] if number else items
-    return Transactions(np.repeat(np.arange(len(lists)), sizes), items, list(map(str, names)), len(lists))
+    rows = np.repeat(np.arange(len(lists)), sizes)
+    if not len(rows):
+        return Transactions(rows, rows, [], len(lists))
+    return _of_column(rows, to_table({"item": list(chain.from_iterable(lists))})["item"], len(lists), [])
 
 
 def _is_item(column: Column) -> bool:
@@ -209,6 +202,11 @@ def _from_pairs(transaction: Column, item: Column, people: list[Column]) -> Tran
             raise DataError(
                 "not-transactions", f"Some transactions are of several people: {before.name!r} differs within them."
             )
+    return _of_column(row, item, n_rows, others)
+
+
+def _of_column(rows: Ids, item: Column, n_rows: int, others: list[Column]) -> Transactions:
+    """Transactions from the item of each line; a line without one only says that there is such a transaction."""
     names = tuple(map(number_text, item.numbers)) if item.kind == "numeric" else item.names
     there = item.codes < len(names)
-    return Transactions(row[there], item.codes[there].astype(np.int64), names, n_rows, others)
+    return Transactions(rows[there], item.codes[there].astype(np.int64), names, n_rows, others)

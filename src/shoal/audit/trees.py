@@ -52,6 +52,7 @@ def audit_tree(
         sha256=release.sha256,
         columns=tree_columns(release, counted),
     )
+    return replace(verdict, missing=missing_in_tree(release, counted, groups, counts_for, least_people(requirement)))
 
 
 def tree_columns(release: TreeRelease, counted: Recount) -> tuple[AuditColumn, ...]:
@@ -64,7 +65,6 @@ def tree_columns(release: TreeRelease, counted: Recount) -> tuple[AuditColumn, .
         asked=release.tested,
         unused=release.unused,
     )
-    return replace(verdict, missing=missing_in_tree(release, counted, groups, counts_for, least_people(requirement)))
 
 
 def what_tree(release: TreeRelease) -> str:

@@ -141,8 +141,24 @@ def _items(project: Project, source: Path) -> Table:
 
 
 def _of_table(path: Path, project: Project, source: Path | None) -> Question:
-    """A table that claims to be anonymised, alone or against the original rows."""
-    raise NotImplementedError
+    """A table that claims to be anonymised, alone or against the original rows. Its target is a sensitive column."""
+    from shoal.audit import AnonymisedTable
+
+    required = _required(project)
+    missing = {} if project.missing is None else {"missing": project.missing}
+    published = AnonymisedTable(path, hierarchies=_hierarchies(project), **missing)
+    names = published.table.names
+    roles = resolve_roles(_of_columns(project, names), published.table, need_target=False)
+    hidden = {*roles.private, *([roles.target] if project.target and roles.target_role == "private" else [])}
+    target = [roles.target] if project.target and roles.target_role == "private" else []
+    options = {
+        "public": [name for name in names if name not in hidden and name not in roles.identifier],
+        "privacy": required,
+        "domain": _declared(project, names) or None,
+        "sensitive": [*target, *roles.sensitive],
+        "person": project.person,
+    }
+    return Question(published, None if source is None else read_data(project, source), options=options)
 
 
 def _declared(project: Project, names: Sequence[str]) -> dict[str, Any]:
