@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import stated_columns
 from shoal.audit.groups import Spans, group_people, numbered
 from shoal.audit.recount import Recount, recount
 from shoal.audit.result import SHOWN, Audit, Finding
@@ -59,6 +60,14 @@ def audit_ensemble(
         exact=spans.disjoint and len(release.trees) == 1,
         public=release.public if public is None else tuple(sorted(first.public)),
         sha256=release.sha256,
+        columns=stated_columns(
+            release.attributes,
+            first.public,
+            target=release.target,
+            sensitive=release.sensitive,
+            asked={name for tree in release.trees for name in tree.tested},
+            unused=release.unused,
+        ),
     )
 
 

@@ -53,3 +53,24 @@ def _stacked(first: Column, second: Column) -> Column:
         integer=integer,
         bounds=None,
     )
+
+
+def with_values(column: Column, values: tuple[str, ...] | NDArray[np.float64]) -> Column:
+    """The same column over a dictionary that holds some further values too."""
+    if column.kind == "numeric":
+        joined: tuple[str, ...] | NDArray[np.float64] = np.union1d(column.numbers, values)
+    else:
+        joined = tuple(sorted({*column.names, *map(str, values)}))
+    wider = replace(column, values=joined)
+    codes = _positions(wider, column)[column.codes]
+    return replace(wider, codes=codes.astype(smallest_dtype(len(joined) + column.missing)))
+
+
+def _positions(wider: Column, column: Column) -> NDArray[np.int64]:
+    """Where the values of a column are in a dictionary that holds them all; missing is after the last."""
+    if column.kind == "numeric":
+        found = np.searchsorted(wider.numbers, column.numbers)
+    else:
+        place = {value: code for code, value in enumerate(wider.names)}
+        found = np.array([place[value] for value in column.names], dtype=np.int64)
+    return np.append(found, len(wider.values)).astype(np.int64)

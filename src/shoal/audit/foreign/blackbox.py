@@ -22,6 +22,7 @@ class BlackBox(Subject):
     """
 
     exact = False
+    by_value = True
     separable = True
 
     def __init__(self, what: str, table: Table, target: Column | None, domain: Mapping[str, Any] | None) -> None:
