@@ -103,7 +103,7 @@ def columns() -> ColumnTransformer:
 
 def models(seed: int):
     yield KMeans(5, n_init=1, random_state=seed)
-    yield MiniBatchKMeans(4, n_init=1, random_state=seed, batch_size=16)
+    yield MiniBatchKMeans(4, n_init=1, random_state=seed, batch_size=16, max_iter=3)
     yield BisectingKMeans(6, random_state=seed)
     yield NearestCentroid()
     yield NearestCentroid(shrink_threshold=0.4)
