@@ -183,3 +183,13 @@ def test_too_many_combinations_are_undecided() -> None:
     cells = Cells.nearest(np.array([[0.0], [1.0]]))
     box = Box.of(np.zeros((2**16 + 1, 1)), np.zeros((0, 1)), [])
     assert reach(cells, np.zeros((1, 1)), [box]).tolist() == [[UNDECIDED, UNDECIDED]]
+
+
+def test_three_huge_ranges_are_relaxed_and_rounded() -> None:
+    """Too many to enumerate: a point of the relaxed cell, rounded, or a proof against that cell, or undecided."""
+    steps, public = np.diag([10.0**6] * 3), np.zeros((1, 3))
+    box = Box.of(np.zeros((1, 3)), steps, [10**6] * 3)
+    wide = np.array([[0.0, 0.0, 0.0], [5000.0, 7000.0, 100.0], [-50.0, 0.0, 0.0]])
+    assert reach(Cells.nearest(wide), public, [box]).tolist() == [[YES, YES, NO]]
+    narrow = np.array([[0.0, 0.0, 0.0], [0.4, 0.0, 0.0], [1.3, 0.0, 0.0]])  # from 0.2 to 0.85 there is no whole number
+    assert reach(Cells.nearest(narrow), public, [box]).tolist() == [[YES, UNDECIDED, YES]]

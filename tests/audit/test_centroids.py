@@ -27,8 +27,9 @@ from sklearn.preprocessing import (
 )
 
 from shoal import audit
-from shoal.audit.cells import NO, UNDECIDED, YES
+from shoal.audit.cells import NO, UNDECIDED, YES, reach
 from shoal.audit.foreign import read_model
+from shoal.audit.foreign._private_boxes import private_boxes
 from shoal.errors import DataError, ShoalError
 
 NAMES = ["John", "Cathy", "Ben", "Laura", "William", "Lisa"]
@@ -130,16 +131,51 @@ def test_spans_are_those_of_every_row_of_the_domain(number: int) -> None:
         hidden = [name for name in DOMAIN if name in private]
         private_rows = pd.DataFrame(list(itertools.product(*(VALUES[name] for name in hidden))), columns=hidden)
         everything = people.loc[few, public].merge(private_rows, how="cross")[list(DOMAIN)]
-        answers = model.predict(everything).reshape(len(few), -1)
-        names = range(state.shape[1]) if subject._model.classes is None else subject._model.classes
-        reached = np.array([np.isin(list(names), answers[row]) for row in few])
+        classes_of = getattr(final, "classes_", np.arange(len(subject._model.cell_of)))
+        answers = np.searchsorted(classes_of, model.predict(everything)).reshape(len(few), -1)
+        cells = subject._model.cell_of[answers]  # classes whose centroids shrink to the same one share a cell
+        reached = np.array([np.isin(np.arange(state.shape[1]), cells[row]) for row in few])
         assert np.array_equal(state == YES, reached)
         assert not (state == UNDECIDED).any()
-        own = model.predict(people)
-        numbers = own if y is None else np.searchsorted(subject._model.classes, own)
-        assert np.array_equal(subject._model.number_of[subject.bins(table)], numbers)
+        own = np.searchsorted(classes_of, model.predict(people))
+        assert np.array_equal(subject.bins(table), subject._model.cell_of[own])
 
     run()
+
+
+@pytest.mark.parametrize("n_private", [1, 2, 3])
+def test_continuous_columns_beside_categories_and_gaps(n_private: int) -> None:
+    """Nowhere that trying finds is left out, and the model itself agrees with every point that proves a cluster."""
+    rng = np.random.default_rng(n_private)
+    people = pd.DataFrame(rng.normal(50, 10, (80, 4)), columns=["w", "a", "b", "c"]).assign(
+        job=rng.choice(["x", "y", "z"], 80), sex=rng.choice(["f", "m"], 80)
+    )
+    people.loc[::7, "a"] = np.nan
+    scale = make_pipeline(SimpleImputer(strategy="constant", fill_value=300.0), StandardScaler())
+    encode = ColumnTransformer(
+        [("hot", OneHotEncoder(sparse_output=False), ["job", "sex"]), ("scale", scale, ["a", "b", "c", "w"])]
+    )
+    model = make_pipeline(encode, KMeans(9, n_init=1, random_state=0)).fit(people)
+    private = ["a", "b", "c"][:n_private]
+    subject, table = read_model(model, people)
+    known = [name for name in people if name not in [*private, "job"]]
+    points = np.full((80, 9, 9), np.nan)
+    boxes = private_boxes(subject._features, subject.domain, known)
+    assert len(boxes) == 2  # with a, and without
+    assert all(len(box.starts) == 3 for box in boxes)
+    state = reach(subject._model.cells, subject._points(table, known), boxes, points)
+    assert np.array_equal(state, subject._reach(table, known))
+    assert set(np.unique(state)) == {NO, YES}
+    rows, cells = np.nonzero((state == YES) & ~np.isnan(points).any(axis=2))
+    assert len(rows) > 100
+    assert np.array_equal(model[-1].predict(points[rows, cells]), cells)
+    for row in range(20):
+        tried = people.loc[[row] * 1500].reset_index(drop=True)
+        for name in private:
+            tried[name] = rng.uniform(people[name].min(), people[name].max(), 1500)
+        tried["job"] = rng.choice(["x", "y", "z"], 1500)
+        tried.loc[:300, "a"] = np.nan
+        assert set(model.predict(tried)) <= set(np.flatnonzero(state[row] == YES))
 
 
 def test_everything_public_is_the_model_itself() -> None:

@@ -62,10 +62,12 @@ class _Question:
         open_ = np.arange(len(people))
         points, weights = _some_points(self.counts), np.zeros((0, len(self.slopes)))
         while True:
+            spare = margin[open_] - error[open_]
             for point in points:
-                reached = (self.slopes @ point < margin[open_] - error[open_]).all(axis=1)
-                state[open_[reached]], steps[open_[reached]] = YES, point
-                open_ = open_[~reached]
+                reached = (spare > self.slopes @ point).all(axis=1)
+                if reached.any():
+                    state[open_[reached]], steps[open_[reached]] = YES, point
+                    open_, spare = open_[~reached], spare[~reached]
             refuted = self._refuted(margin[open_], error[open_], weights).any(axis=1)
             state[open_[refuted]] = NO
             open_ = open_[~refuted]
