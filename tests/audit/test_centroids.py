@@ -335,6 +335,15 @@ def test_a_centroid_that_is_a_row() -> None:
     assert found.severity == "breach"
 
 
+def test_labels_in_the_file_are_warned_of() -> None:
+    model, people = paper()
+    found = {f.code: f for f in audit(model, people, public=["zip"], privacy=2, domain={"income": [20, 120]}).findings}
+    assert (found["stores-labels"].severity, found["stores-labels"].people) == ("warning", 6)
+    del model[-1].labels_
+    codes = [f.code for f in audit(model, people, public=["zip"], privacy=2).findings]
+    assert "stores-labels" not in codes
+
+
 # ------------------------------------------------------------------------------------------------- what is read and how
 
 

@@ -46,6 +46,9 @@ class Subject(ABC):
     separable
         Whether every test asks one column only. Then two people have the same span in several such models taken
         together exactly when they have the same span in each.
+    counted
+        Whether what is released says how many people are in each bin, or may. Where not, what an attacker knows for
+        certain is an upper bound.
     sha256
         A fingerprint of what is released.
     """
@@ -56,6 +59,7 @@ class Subject(ABC):
     numeric_target: bool = False
     exact: bool = True
     separable: bool = False
+    counted: bool = True
     sha256: str
 
     @abstractmethod
@@ -127,7 +131,7 @@ def audit_subject(
         findings,
         what=subject.what,
         target=target if told else None,
-        exact=spans.disjoint and subject.exact and spans.finer is None,
+        exact=spans.disjoint and subject.exact and subject.counted and spans.finer is None,
         public=tuple(name for name in table if name in known),
         sha256=subject.sha256,
     )

@@ -204,7 +204,7 @@ def test_bounds_are_found_to_the_last_bit(seed, name):
     _, (feature,) = trace(model, ["x0"])
     bounds = what_it_sees(model, X)[:6, 0] + rng.normal(0, 0.1, 6).round(1)
     for single in (False, True):
-        found = largest_at_most(feature, bounds, -200.0, 200.0, single)
+        found = largest_at_most(feature, bounds, np.full(6, -200.0), np.full(6, 200.0), single)
         inside = np.isfinite(found)
         assert (seen(feature, found[inside], single) <= bounds[inside]).all()
         more = np.nextafter(np.where(inside, found, np.nextafter(-200.0, -np.inf)), np.inf)

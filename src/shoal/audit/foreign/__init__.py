@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.audit.foreign import blackbox, centroids
+from shoal.audit.foreign import blackbox, centroids, trees
 from shoal.audit.subject import Subject
 from shoal.data.frames import to_table
 from shoal.data.table import Table
 from shoal.data.target import name_of, target_column
 from shoal.errors import DataError
 
-READERS = (centroids.read, blackbox.read)  # the first that knows the model takes it
+READERS = (trees.read, centroids.read, blackbox.read)  # the first that knows the model takes it
 
 
 def read_model(

@@ -8,7 +8,6 @@ be float64, as scikit-learn makes of whole numbers too; a pipeline that was give
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from shoal.data.table import Column
 from shoal.errors import DataError, closest
 
 Numbers = NDArray[np.float64]
+LARGE = 1e150
 NO_BREAKS = np.empty(0, dtype=np.float64)
 
 
@@ -73,14 +73,13 @@ def sources(model: Any, names: Sequence[str]) -> list[frozenset[str]]:
     return [frozenset([wire.column]) if isinstance(wire, _Wire) else wire for wire in wires]
 
 
-def largest_at_most(feature: Feature, bounds: Numbers, low: float, high: float, single: bool) -> Numbers:
+def largest_at_most(feature: Feature, bounds: Numbers, low: Numbers, high: Numbers, single: bool) -> Numbers:
     """For each bound the largest number in [low, high] whose feature is at most it, −inf where none is.
 
     The feature must not fall between `low` and `high`. Found by halving the floats between them, so to the last bit.
     """
-    first, last = (int(each) for each in _order(np.array([low, high])))
-    above = np.full(len(bounds), last, dtype=np.int64)  # the answer is in [below, above]
-    below = np.full(len(bounds), first - 1, dtype=np.int64)
+    first, above = _order(low), _order(high)
+    below = first - 1  # the answer is in [below, above]
     while (open_ := below < above).any():
         middle = (below | above) - ((below ^ above) >> 1)  # rounded up, without overflow
         fits = seen(feature, _number(np.maximum(middle, first)), single) <= bounds
@@ -92,8 +91,15 @@ def largest_at_most(feature: Feature, bounds: Numbers, low: float, high: float, 
 def seen(feature: Feature, numbers: Numbers, single: bool) -> Numbers:
     """What the model sees of some numbers of a numeric column, perhaps rounded to float32."""
     column = Column(feature.column, "numeric", np.empty(0, dtype=np.uint8), np.array(numbers, dtype=np.float64))
-    answer = feature.numbers(column)[:-1]
-    return answer.astype(np.float32).astype(np.float64) if single else answer
+    return compared(feature.numbers(column)[:-1], single)
+
+
+def compared(numbers: Numbers, single: bool) -> Numbers:
+    """Numbers as a model compares them: some round to float32 first."""
+    if not single:
+        return numbers
+    with np.errstate(over="ignore"):  # what is too large is larger than any threshold
+        return numbers.astype(np.float32).astype(np.float64)
 
 
 def _order(numbers: Numbers) -> NDArray[np.int64]:
@@ -153,7 +159,8 @@ def _trace(model: Any, names: Sequence[str]) -> tuple[Any, Wires]:
         for (_, step), follower in zip(steps, followers, strict=True):
             wires, sparse = _through(step, wires, sparse, getattr(follower, "n_features_in_", None))
         model = getattr(final, "best_estimator_", final)
-    return model, wires
+    inner = getattr(model, "_preprocessor", None)  # histogram gradient boosting encodes categories by itself
+    return model, wires if inner is None else _columns(inner, wires, sparse)[0]
 
 
 def _raw(column: Column) -> NDArray[Any]:
@@ -187,7 +194,7 @@ def _through(step: Any, wires: Wires, sparse: bool, n_outputs: int | None) -> tu
         return [wire for part, _ in parts for wire in part], any(each for _, each in parts)
     if hasattr(step, "get_support"):
         return [wires[i] for i in np.flatnonzero(step.get_support())], sparse
-    if getattr(step, "func", 0) is None:  # a FunctionTransformer that does nothing
+    if _does_nothing(step):
         return wires, sparse
     from shoal.audit.foreign._columnwise import outputs_of
 
@@ -202,6 +209,16 @@ def _through(step: Any, wires: Wires, sparse: bool, n_outputs: int | None) -> tu
         answer.append(blocks[i].output(output) if isinstance(wire, _Wire) else wire)
     sparse = sparse if hasattr(step, "scale_") else bool(getattr(step, "sparse_output", False))
     return answer, sparse or getattr(step, "encode", None) == "onehot"
+
+
+def _does_nothing(step: Any) -> bool:
+    """Whether a `FunctionTransformer` has no function, or one that only looks."""
+    from functools import partial
+
+    from sklearn.utils import check_array
+
+    func = getattr(step, "func", step)
+    return func is None or (isinstance(func, partial) and func.func is check_array)
 
 
 def _count(step: Any, n_outputs: int | None) -> int:
@@ -271,13 +288,17 @@ class _Block:
             return before
         if self.wire.affine == (1.0, 0.0):
             return np.unique(np.concatenate([before, turns]))
-        feature = _feature(self.wire)
-        ends = [-np.finfo(np.float64).max, *before, np.finfo(np.float64).max]
-        pieces = [
-            largest_at_most(feature, turns, np.nextafter(low, np.inf) if low in before else low, high, False)
-            for low, high in itertools.pairwise(ends)
-        ]
-        found = np.concatenate([before, *pieces])
+        # numbers beyond these are nobody's, and some transformers overflow there
+        low = np.concatenate([[-LARGE], np.nextafter(before, np.inf)])
+        high = np.concatenate([before, [LARGE]])
+        found = largest_at_most(
+            _feature(self.wire),
+            np.tile(turns, len(low)),
+            np.repeat(low, len(turns)),
+            np.repeat(high, len(turns)),
+            False,
+        )
+        found = np.concatenate([before, found])
         return np.unique(found[np.isfinite(found)])
 
     def _cells(self, column: Column, output: int) -> NDArray[Any]:

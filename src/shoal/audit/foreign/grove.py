@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.audit.foreign.features import compared
+
 Ids = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
@@ -80,8 +82,7 @@ class Grove:
         if self.left_set[node] >= 0:
             left = np.isin(numbers, self.sets[self.left_set[node]])
         else:
-            seen = numbers.astype(np.float32).astype(np.float64) if self.single else numbers
-            left = seen <= self.threshold[node]
+            left = compared(numbers, self.single) <= self.threshold[node]
         return np.where(np.isnan(numbers), self.missing_left[node], left)
 
 
