@@ -100,8 +100,7 @@ class Centroids(Subject):
 
     def _reach(self, table: Table, known: Sequence[str]) -> States:
         """For every row and cell whether the row can be there, as far as an outsider can tell."""
-        private = {name: attribute for name, attribute in self.domain.items() if name not in known}
-        boxes = private_boxes(self._features, private)
+        boxes = private_boxes(self._features, self.domain, known)
         if boxes is None:
             return np.full((table.n_rows, len(self._model.cells)), UNDECIDED, dtype=np.int8)
         return reach(self._model.cells, self._points(table, known), boxes)
