@@ -46,7 +46,8 @@ JSON_KEYS = {
     "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` "
     "(`groups`, `cm`, `lm`, `dm`, `average_class_size`), `written`",
     "audit": "`what`, `holds`, `smallest_group`, `people`, `groups`, `exempt_groups`, `requirements`, `claims`, "
-    "`public`, `exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `findings`, "
+    "`public`, `exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `risk`, "
+    "`measures`, `missing`, `findings`, "
     "`release_sha256`, `written`",
     "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, "
     "`exact`, `written`",
