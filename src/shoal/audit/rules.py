@@ -52,7 +52,7 @@ class Rules:
 
     Examples
     --------
-    The rules of Sect. 4.3 of [1]_:
+    The rules of Sect. 4.3 of the paper that `shoal.audit` follows (VLDB Journal 2008):
 
     >>> rules = Rules.from_frame({
     ...     "antecedents": [{"Cherries"}, {"Cherries", "Birthday Candles"}],
@@ -69,11 +69,6 @@ class Rules:
       30 have 'Birthday Candles' and 'Cherries': 24 of them 'Tylenol', 2 to 30 of them 'Viagra'
       82 have 'Cherries', not 'Birthday Candles': 54 to 82 of them 'Viagra'
       888 do not have 'Cherries': nothing private is told of them
-
-    References
-    ----------
-    .. [1] A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
-       789-804, doi:10.1007/s00778-006-0039-5.
     """
 
     def __init__(self, rules: Iterable[Rule]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.table import Column
-from shoal.privacy import And, Requirement, needs_values, parts_of
+from shoal.privacy import And, Requirement, least_people, needs_values, parts_of
 
 Ids = NDArray[np.int64]
 
@@ -18,6 +18,7 @@ class Promise:
     def __init__(self, requirement: Requirement, sensitive: list[Column], person: Ids | None) -> None:
         self._sizes = [part for part in parts_of(requirement) if not needs_values(part)]
         self._values = [part for part in parts_of(requirement) if needs_values(part)]
+        self.least_people = least_people(requirement)
         self._sensitive = sensitive
         self._person = person
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from shoal.data.table import Column, Table
 from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
 from shoal.repair.regrow import Kept
+
+Numbers = NDArray[np.float64]
 
 
 def publish(
@@ -30,6 +32,7 @@ def publish(
         node = waiting.pop()
         asked |= {node.column} if node.column is not None else set()
         waiting += node.children
+    cuts = {name: round_cuts(table[name].numbers) for name in asked if table[name].kind == "numeric"}
     stated = asked | {roles.target} | set(roles.sensitive) | set(declared)
     attributes = tuple(
         Attribute.of(column, "public" if roles.of(name) == "public" else "private")
@@ -41,7 +44,7 @@ def publish(
             target=roles.target,
             attributes=attributes,
             claims=tuple(claims(requirement)),
-            nodes=_nodes(root, table, table[roles.target]),
+            nodes=_nodes(root, table, table[roles.target], cuts),
             sensitive=roles.sensitive,
             unused={
                 name: "public" if name in roles.public else "private" for name in roles.features if name not in stated
@@ -51,7 +54,7 @@ def publish(
     )
 
 
-def _nodes(root: Kept, table: Table, target: Column) -> tuple[Node, ...]:
+def _nodes(root: Kept, table: Table, target: Column, cuts: Mapping[str, Numbers]) -> tuple[Node, ...]:
     nodes = [Node()]
     # first in, first out: nodes are numbered level by level, and a branch leads to a higher number
     waiting = deque([(0, root)])
@@ -64,20 +67,19 @@ def _nodes(root: Kept, table: Table, target: Column) -> tuple[Node, ...]:
         assert node.way_of_code is not None
         branches = []
         for way, child in zip(np.unique(node.way_of_code), node.children, strict=True):
-            branches.append(_branch(len(nodes), node.way_of_code == way, table[node.column]))
+            branches.append(_branch(len(nodes), node.way_of_code == way, table[node.column], cuts.get(node.column)))
             waiting.append((len(nodes), child))
             nodes.append(Node())
         nodes[number] = Node(attribute=node.column, branches=tuple(branches))
     return tuple(nodes)
 
 
-def _branch(child: int, codes: NDArray[np.bool_], column: Column) -> Branch:
-    """A branch for a set of codes."""
+def _branch(child: int, codes: NDArray[np.bool_], column: Column, cuts: Numbers | None) -> Branch:
+    """A branch for a set of codes; `cuts` lie between the numbers of the column."""
     known = codes[: len(column.values)]
     missing = bool(column.missing and codes[-1])
-    if column.kind == "categorical":
+    if cuts is None:
         return Branch(child, values=tuple(column.names[code] for code in np.flatnonzero(known)), missing=missing)
-    cuts = round_cuts(column.numbers)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(np.int8))).reshape(-1, 2)
     intervals = tuple(
         Interval(

@@ -64,6 +64,8 @@ class Regrowth:
         self._n_classes = target.n_codes
         self._public = frozenset(public)
         self._promise = promise
+        self._least = promise.least_people
+        self._hidden = any(name not in self._public for name in table if name != target.name)
         self._told = told  # the target is public: then a span is a single bin until a private column is asked
         everybody = np.arange(table.n_rows)
         self._group = self._codes.copy() if told else np.zeros(table.n_rows, dtype=np.int64)
@@ -91,6 +93,15 @@ class Regrowth:
         split = self._source.split(tree, number)
         if split is None or not len(node.rows):
             return
+        if not self._can_part(reach):
+            if not self._hidden:
+                return
+            while split is not None and split.column in self._public:
+                node.passed_over = True
+                number = self._heir(tree, split, node.rows)
+                split = self._source.split(tree, number)
+            if split is None:
+                return
         self._number += 1
         price = self._price(split, node.rows, reach)
         heapq.heappush(self._heap, _Open(price, self._number, tree, split, node, reach))
@@ -122,7 +133,7 @@ class Regrowth:
         kept = np.unique(way_of_code)
         if len(kept) == 1:
             node.passed_over = True
-            self._offer(best.tree, self._heir(best), node, reach)
+            self._offer(best.tree, self._heir(best.tree, split, node.rows), node, reach)
             return
         node.column, node.way_of_code = split.column, way_of_code
         if split.column in self._public:
@@ -136,14 +147,17 @@ class Regrowth:
             node.children.append(child)
             self._offer(best.tree, split.children[way], child, among)
 
-    def _heir(self, best: _Open) -> int:
+    def _can_part(self, reach: Ids) -> bool:
+        """Whether some group that can be in a node has people enough for two groups."""
+        return bool(np.bincount(self._group[reach]).max() >= 2 * self._least)
+
+    def _heir(self, tree: int, split: Split, rows: Ids) -> int:
         """The child that takes the place of a split passed over: the one with most people that asks anything."""
-        split, rows = best.split, best.node.rows
         people = np.bincount(
             split.way_of_code[self._table[split.column].codes[rows]], minlength=len(split.children)
         ).tolist()
         ways = range(len(split.children))
-        asks = [self._source.split(best.tree, child) is not None for child in split.children]
+        asks = [self._source.split(tree, child) is not None for child in split.children]
         return split.children[max(ways, key=lambda way: (asks[way], people[way]))]
 
     def _merged(self, split: Split, rows: Ids, reach: Ids) -> Ids:
@@ -153,10 +167,10 @@ class Regrowth:
         n = len(split.children)
         while True:
             ways = way_of_code[codes[reach]]
-            cells, cell = np.unique(self._group[reach] * n + ways, return_inverse=True)
+            cells, cell = _numbered(self._group[reach] * n + ways)
             parted = np.bincount(cells // n)[cells // n] > 1
             counts = parted & self._counts_for[cells // n]
-            bad = cells[counts & ~self._promise.holds(cell.reshape(-1), len(cells), reach)]
+            bad = cells[counts & ~self._promise.holds(cell, len(cells), reach)]
             if not len(bad):
                 return way_of_code
             sizes = np.bincount(ways, minlength=n)
@@ -169,17 +183,23 @@ class Regrowth:
 
     def _whole(self, reach: Ids) -> bool:
         """Whether all groups that can be in a node keep the promise as they are."""
-        groups, cell = np.unique(self._group[reach], return_inverse=True)
-        return bool(self._promise.holds(cell.reshape(-1), len(groups), reach).all())
+        groups, cell = _numbered(self._group[reach])
+        return bool(self._promise.holds(cell, len(groups), reach).all())
 
     def _split_groups(self, ways: Ids, n: int, reach: Ids) -> None:
-        cells, cell = np.unique(self._group[reach] * n + ways, return_inverse=True)
+        cells, cell = _numbered(self._group[reach] * n + ways)
         group = cells // n
         new = np.concatenate([[False], group[1:] == group[:-1]])  # the first part of a group keeps its number
         numbers = np.where(new, self._n_groups - 1 + np.cumsum(new), group)
-        self._group[reach] = numbers[cell.reshape(-1)]
+        self._group[reach] = numbers[cell]
         self._counts_for = np.concatenate([self._counts_for, self._counts_for[group[new]]])
         self._n_groups += int(new.sum())
+
+
+def _numbered(keys: Ids) -> tuple[Ids, Ids]:
+    """The different keys, ascending, and which of them each is; keys are small, so counting beats sorting."""
+    there = np.bincount(keys) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
 def _impurity(counts: NDArray[np.int64]) -> float:

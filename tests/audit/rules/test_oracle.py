@@ -4,10 +4,12 @@
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import audit
+from shoal.audit import rule_spans
 from shoal.audit.foreign import read_model
 from shoal.audit.rules import Rules
 
@@ -80,6 +82,10 @@ def test_spans_are_those_of_the_definition(case: Case):
     expected = [span(case, basket) for basket in case.baskets]
     assert same_partition(expected, spans.of_row.tolist())
     assert [len(bins) for bins in expected] == spans.n_bins[spans.of_row].tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rule_spans, "MOST_GROUPS", 0)  # as where there are too many groups to count the bins of each
+        coarse = subject.spans(table, case.public)
+    assert [min(len(bins), 2) for bins in expected] == coarse.n_bins[coarse.of_row].tolist()
     if spans.disjoint:
         assert len(set(chain.from_iterable(set(expected)))) == sum(map(len, set(expected)))
 

@@ -143,6 +143,14 @@ def test_a_confidence_alone_tells_something():
     assert populations.verdict(6).answer == "cannot tell"
 
 
+def test_both_sides_of_a_rule_go_together():
+    # of 5 to 100 people with 'a', four of five have 'x': the fifth are 1 to 20, not up to 96
+    rules = Rules.from_frame({"antecedent": [["a"]], "consequent": [["x"]], "confidence": [0.8]})
+    found = {group.who: (group.low, group.high) for group in rules.populations(100, public=["a", "x"]).groups}
+    assert found["have 'a', not 'x'"] == (1, 20)
+    assert found["have 'a' and 'x'"] == (4, 80)
+
+
 def test_many_rules_tell_what_single_sets_and_pairs_tell(monkeypatch):
     monkeypatch.setattr(rule_counts, "MOST_STATES", 3)
     rules = rules_of((["a"], ["x"], 0.5, 0.625), (["a", "b"], ["x"], 0.4, 0.5 / 0.975), (["c"], ["a"], 0.1, 0.5))
