@@ -92,7 +92,7 @@ def test_hiding_a_column_can_put_more_people_at_risk() -> None:
     effect = next(each for each in ranking.public if each.column == "c")
     assert (effect.more_at_risk, effect.more_certain) == (-2, -2)
     assert ranking.public[-1] is effect
-    assert ranking.to_text().splitlines()[-1].split() == "c 2 → 1 0 → 2 0 → 2 1 → 2".split()
+    assert " ".join(ranking.to_text().splitlines()[-1].split()) == "c 2 → 1 0 → 2 0 → 2 1 → 2"
 
 
 def black_box() -> tuple[BlackBox, Any]:
