@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import output
 from shoal.cli.asking import Question, question
-from shoal.cli.options import Data, Json, Report, Usage, takes
+from shoal.cli.options import Data, Json, Report, TrustPickle, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import source_of
 from shoal.cli.things import Thing, open_thing
@@ -40,14 +40,7 @@ def audit(
         Path | None,
         typer.Option("--people", metavar="FILE", help="Write the rows at risk to this CSV: numbers and counts only."),
     ] = None,
-    trust_pickle: Annotated[
-        bool,
-        typer.Option(
-            "--trust-pickle",
-            help="Open a pickle or joblib file. Opening one runs whatever its maker put into it, with all your rights: "
-            "only for files that you made yourself.",
-        ),
-    ] = False,
+    trust_pickle: TrustPickle = False,
     as_json: Json = False,
 ) -> None:
     """Recount the groups of anything: does a promise hold?

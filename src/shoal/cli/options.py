@@ -37,6 +37,14 @@ Report = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE", help="Write the audit as an HTML page to this file."),
 ]
+TrustPickle = Annotated[
+    bool,
+    typer.Option(
+        "--trust-pickle",
+        help="Open a pickle or joblib file. Opening one runs whatever its maker put into it, with all your rights: "
+        "only for files that you made yourself.",
+    ),
+]
 
 _Config = Annotated[
     Path | None,

@@ -51,6 +51,8 @@ JSON_KEYS = {
     "column), `missing`, `findings`, `release_sha256`, `written`; with `--columns` also `ranking`",
     "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, "
     "`exact`, `written`",
+    "repair": "`release` (as in its file), `before` and `after` (as of `shoal audit`), `trees`, `leaves`, `accuracy` and "
+    "`test_accuracy` (each of the model and of the release), `written`",
     "predict": "`target`, `rows`, `predictions` (by column; left out where a file is written), `written`",
     "demo": "as of `shoal tree`",
     "bench": "a list of rows",

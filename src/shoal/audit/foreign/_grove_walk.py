@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks through trees over atoms: which leaves exist for somebody, and which a person can be in.
 
-A test is a cut (atoms below it go left, and missing has its own way) or a row of a table with an entry an atom.
+A node is a row of whole numbers, so that it is read at once: its kind, column, ranks, cut, way for missing, and its
+children. It sends an atom left if the atom's rank is below its cut. Of most numeric columns an atom is its own rank
+(`RANKS` < 0, and then the atom after the known ones is missing); else the rank stands in a table, or `GAP` for missing.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
@@ -11,102 +13,99 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-LEAF, PUBLIC, PRIVATE, MIXED = 0, 1, 2, 3
+KIND, COLUMN, RANKS, CUT, MISSING_LEFT, LEFT, RIGHT = range(7)
+LEAF, PUBLIC, PRIVATE, MIXED = range(4)
+GAP = 2**30
 
 
-@njit(cache=True, nogil=True)
-def goes_left(node, atom, cut, row, missing_left, masks, n_known):
+@njit(cache=True, nogil=True, inline="always")
+def goes_left(node, atom, ranks, n_known):
     """Whether a node sends an atom of its column left."""
-    if row[node] >= 0:
-        return masks[row[node] + atom]
-    if atom >= n_known:
-        return missing_left[node]
-    return atom < cut[node]
+    if node[RANKS] >= 0:
+        rank = ranks[node[RANKS] + atom]
+    elif atom < n_known:
+        rank = atom
+    else:
+        rank = GAP
+    if rank == GAP:
+        return node[MISSING_LEFT] == 1
+    return rank < node[CUT]
 
 
 @njit(cache=True, nogil=True)
-def some_value_left(child, column, parents, left, tests, domain):
+def some_value_left(child, column, parents, nodes, ranks, domain):
     """Whether some value of a column passes all tests of it on the way to a node."""
-    columns, cut, row, missing_left, masks = tests
     start, n_known, n_atoms, possible = domain
-    low, high, missing, by_row = 0, n_known[column], n_atoms[column] > n_known[column], False
-    node = child
-    while parents[node] >= 0:
-        parent = parents[node]
-        if columns[parent] == column:
-            went_left = left[parent] == node
-            if row[parent] >= 0:
-                by_row = True
+    low, high, by_rank = 0, n_known[column], False
+    at = child
+    while parents[at] >= 0:
+        node = nodes[parents[at]]
+        if node[KIND] == PRIVATE and node[COLUMN] == column:
+            if node[RANKS] >= 0:
+                by_rank = True
+            elif node[LEFT] == at:
+                high = min(high, node[CUT])
             else:
-                if went_left:
-                    high = min(high, cut[parent])
-                else:
-                    low = max(low, cut[parent])
-                missing = missing and missing_left[parent] == went_left
-        node = parent
+                low = max(low, node[CUT])
+        at = parents[at]
     for atom in range(low, n_atoms[column]):
-        if atom >= high and atom < n_known[column]:
-            continue
-        if not possible[start[column] + atom] or (atom >= n_known[column] and not missing):
+        if not possible[start[column] + atom] or (atom >= high and atom < n_known[column]):
             continue
         passes = True
-        node = child
-        while by_row and passes and parents[node] >= 0:
-            parent = parents[node]
-            if columns[parent] == column and row[parent] >= 0:
-                passes = masks[row[parent] + atom] == (left[parent] == node)
-            node = parent
+        if by_rank or atom >= n_known[column]:
+            at = child
+            while passes and parents[at] >= 0:
+                node = nodes[parents[at]]
+                if node[KIND] == PRIVATE and node[COLUMN] == column:
+                    passes = goes_left(node, atom, ranks, n_known[column]) == (node[LEFT] == at)
+                at = parents[at]
         if passes:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def alive_nodes(roots, kinds, parents, left, right, tests, domain):
+def alive_nodes(roots, parents, nodes, ranks, domain):
     """The nodes whose path asks nothing contradictory of private columns, within the domain."""
-    columns = tests[0]
-    alive = np.zeros(len(kinds), dtype=np.bool_)
-    stack = np.empty(len(kinds) + 1, dtype=np.int64)
+    alive = np.zeros(len(nodes), dtype=np.bool_)
+    stack = np.empty(len(nodes) + 1, dtype=np.int64)
     for root in roots:
         stack[0] = root
         top = 1
         while top:
             top -= 1
-            node = stack[top]
-            alive[node] = True
-            if kinds[node] == LEAF:
+            at = stack[top]
+            alive[at] = True
+            node = nodes[at]
+            if node[KIND] == LEAF:
                 continue
-            for child in (left[node], right[node]):
-                if kinds[node] != PRIVATE or some_value_left(child, columns[node], parents, left, tests, domain):
+            for child in (node[LEFT], node[RIGHT]):
+                if node[KIND] != PRIVATE or some_value_left(child, node[COLUMN], parents, nodes, ranks, domain):
                     stack[top] = child
                     top += 1
     return alive
 
 
 @njit(cache=True, nogil=True)
-def one_leaf(root, kinds, left, right, tests, n_known, cells, out):
+def one_leaf(root, nodes, ranks, n_known, cells, out):
     """The leaf of each cell, where every test is of a column that is known."""
-    columns, cut, row, missing_left, masks = tests
     for cell in range(len(cells)):
-        node = root
-        while kinds[node] != LEAF:
-            column = columns[node]
-            if goes_left(node, cells[cell, column], cut, row, missing_left, masks, n_known[column]):
-                node = left[node]
-            else:
-                node = right[node]
-        out[cell] = node
+        at = root
+        while nodes[at, KIND] != LEAF:
+            node = nodes[at]
+            column = node[COLUMN]
+            at = node[LEFT] if goes_left(node, cells[cell, column], ranks, n_known[column]) else node[RIGHT]
+        out[cell] = at
 
 
 @njit(cache=True, nogil=True)
-def some_leaves(root, kinds, wide, alive, left, right, tests, n_known, cells, ids, is_wide, reached):
+def some_leaves(root, nodes, wide, alive, ranks, n_known, cells, ids, is_wide, reached):
     """Number the sets of leaves that cells can be in; and how many leaves all these sets have together.
 
     A set is known by the ways that the public tests send the cell, in the order in which the walk meets them: two
     walks are alike up to the first such test that sends them different ways, and below either way there are leaves.
     The ways are kept as bits and compared as they are; the hash only says where to look.
     """
-    columns, cut, row, missing_left, masks = tests
     bits = np.zeros(16, dtype=np.uint64)
     stack = np.empty(64, dtype=np.int64)
     size = 1
@@ -122,32 +121,33 @@ def some_leaves(root, kinds, wide, alive, left, right, tests, n_known, cells, id
         widened = False
         while top:
             top -= 1
-            node = stack[top]
-            while kinds[node] != LEAF:
-                if kinds[node] == PUBLIC:
+            at = stack[top]
+            while nodes[at, KIND] != LEAF:
+                node = nodes[at]
+                if node[KIND] == PUBLIC:
                     if n_bits % 64 == 0:
                         if n_bits // 64 == len(bits):
                             bits = np.concatenate((bits, np.zeros(len(bits), dtype=np.uint64)))
                         bits[n_bits // 64] = 0
-                    column = columns[node]
-                    if goes_left(node, cells[cell, column], cut, row, missing_left, masks, n_known[column]):
+                    column = node[COLUMN]
+                    if goes_left(node, cells[cell, column], ranks, n_known[column]):
                         bits[n_bits // 64] |= np.uint64(1) << np.uint64(n_bits % 64)
-                        node = left[node]
+                        at = node[LEFT]
                     else:
-                        node = right[node]
+                        at = node[RIGHT]
                     n_bits += 1
-                elif not alive[right[node]]:
-                    node = left[node]
-                elif not alive[left[node]]:
-                    node = right[node]
+                elif not alive[node[RIGHT]]:
+                    at = node[LEFT]
+                elif not alive[node[LEFT]]:
+                    at = node[RIGHT]
                 else:
-                    widened = widened or wide[node]
+                    widened = widened or wide[at]
                     if top == len(stack):
                         stack = np.concatenate((stack, np.empty(len(stack), dtype=np.int64)))
-                    stack[top] = right[node]
+                    stack[top] = node[RIGHT]
                     top += 1
-                    node = left[node]
-            reached[node] = True
+                    at = node[LEFT]
+            reached[at] = True
             n_leaves += 1
         n_words = (n_bits + 63) // 64
         key = np.uint64(n_bits)

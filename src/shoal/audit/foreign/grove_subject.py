@@ -141,24 +141,26 @@ class GroveSubject(Subject):
         from shoal.audit.foreign import _grove_walk
 
         assert self.exact, "a test that mixes columns is not followed"
-        encoded, grove = self.tests.encode(table), self.grove
-        kinds = np.where(self.tests.column < 0, _grove_walk.LEAF, _grove_walk.PUBLIC).astype(np.int8)
-        answer = np.empty((grove.n_trees, table.n_rows), dtype=np.int32)
+        encoded, roots = self.tests.encode(table), self.grove.roots
+        nodes = self._nodes(frozenset(self.domain))
+        answer = np.empty((len(roots), table.n_rows), dtype=np.int32)
 
         def walk(tree: int) -> None:
-            _grove_walk.one_leaf(
-                grove.roots[tree],
-                kinds,
-                grove.left,
-                grove.right,
-                self.tests.arrays,
-                self.tests.n_known,
-                encoded,
-                answer[tree],
-            )
+            _grove_walk.one_leaf(roots[tree], nodes, self.tests.ranks, self.tests.n_known, encoded, answer[tree])
 
-        side_by_side(walk, range(grove.n_trees), rows=table.n_rows * grove.n_trees)
+        side_by_side(walk, range(len(roots)), rows=answer.size)
         return answer.T
+
+    def _nodes(self, public: frozenset[str]) -> NDArray[np.int32]:
+        """The nodes, each with its kind for an attacker who knows `public`."""
+        from shoal.audit.foreign import _grove_walk
+
+        column, nodes = self.tests.column, self.tests.nodes.copy()
+        known = np.array([*(name in public for name in self.tests.names), False, False])
+        nodes[:, _grove_walk.KIND] = np.where(known[column], _grove_walk.PUBLIC, _grove_walk.PRIVATE)
+        nodes[column == -1, _grove_walk.KIND] = _grove_walk.LEAF
+        nodes[column == -2, _grove_walk.KIND] = _grove_walk.MIXED
+        return nodes
 
     def _walk(self, table: Table, public: frozenset[str]) -> _Walk:
         last = self._last
@@ -169,41 +171,30 @@ class GroveSubject(Subject):
     def _look(self, table: Table, public: frozenset[str]) -> _Walk:
         from shoal.audit.foreign import _grove_walk
 
-        grove, tests = self.grove, self.tests
+        roots, tests = self.grove.roots, self.tests
         encoded = tests.encode(table)
         known = np.array([name in public for name in tests.names], dtype=bool)
         cell_of_row, cells = _distinct(np.where(known, encoded, 0) if len(known) else encoded)
-        is_known = np.append(known, [False, False])[tests.column]
-        kinds = np.where(is_known, _grove_walk.PUBLIC, _grove_walk.PRIVATE).astype(np.int8)
-        kinds[tests.column == -1] = _grove_walk.LEAF
-        kinds[tests.column == -2] = _grove_walk.MIXED
+        nodes = self._nodes(public)
+        kinds = nodes[:, _grove_walk.KIND]
         # a test that mixes public columns only goes one way, though we do not know which
         wide = (kinds == _grove_walk.PRIVATE) | ((kinds == _grove_walk.MIXED) & bool(self.mixed - public))
-        alive = _grove_walk.alive_nodes(
-            grove.roots, kinds, self.parents, grove.left, grove.right, tests.arrays, tests.domain
-        )
-        reached = np.zeros(grove.n_nodes, dtype=np.bool_)
+        alive = _grove_walk.alive_nodes(roots, self.parents, nodes, tests.ranks, tests.domain)
+        reached = np.zeros(len(nodes), dtype=np.bool_)
+        all_known = bool((kinds <= _grove_walk.PUBLIC).all())
 
         def walk(tree: int) -> tuple[NDArray[np.int32], NDArray[np.bool_], int]:
             ids = np.empty(len(cells), dtype=np.int32)
-            is_wide = np.empty(len(cells), dtype=np.bool_)
+            is_wide = np.zeros(len(cells), dtype=np.bool_)
+            if all_known:  # everybody can be in one leaf only
+                _grove_walk.one_leaf(roots[tree], nodes, tests.ranks, tests.n_known, cells, ids)
+                return ids - roots[tree].astype(np.int32), is_wide, 0
             total = _grove_walk.some_leaves(
-                grove.roots[tree],
-                kinds,
-                wide,
-                alive,
-                grove.left,
-                grove.right,
-                tests.arrays,
-                tests.n_known,
-                cells,
-                ids,
-                is_wide,
-                reached,
+                roots[tree], nodes, wide, alive, tests.ranks, tests.n_known, cells, ids, is_wide, reached
             )
             return ids, is_wide, int(total)
 
-        answers = side_by_side(walk, range(grove.n_trees), rows=len(cells) * grove.n_trees)
+        answers = side_by_side(walk, range(len(roots)), rows=len(cells) * len(roots))
         concerned = [table[name].codes for name in self.domain if name in self.mixed and name in public]
         of_cell = numbered([ids for ids, _, _ in answers], len(cells))
         keys = numbered([of_cell[cell_of_row], *concerned], table.n_rows)
@@ -211,7 +202,7 @@ class GroveSubject(Subject):
         # where no leaf is in two sets of its tree, no tuple is in two spans
         disjoint = sum(total for _, _, total in answers) == int(reached.sum())
         spans = Spans.numbered(keys, single[cell_of_row], disjoint=disjoint)
-        keep = len(cells) * grove.n_trees <= MOST_KEPT and grove.n_trees > 1
+        keep = len(roots) > 1 and len(cells) * len(roots) <= MOST_KEPT
         ids = np.column_stack([ids for ids, _, _ in answers]) if keep else None
         return _Walk(table, public, cells, cell_of_row, ids, spans)
 

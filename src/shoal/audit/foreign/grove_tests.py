@@ -16,11 +16,12 @@ from shoal.data.table import Table
 from shoal.release import Attribute
 from shoal.release.domain import Interval
 
-MOST_CELLS = 1 << 27  # entries of tables over the atoms of a column that many features are made of
+MOST_CELLS = 1 << 26  # ranks kept for one column
+GAP = 2**30  # the rank of missing, as in `_grove_walk`
 
 
 class GroveTests:
-    """Every test of a grove as a cut or a mask over the atoms of one column.
+    """Every test of a grove as a cut through ranks of the atoms of one column.
 
     Attributes
     ----------
@@ -30,63 +31,76 @@ class GroveTests:
         Their atoms.
     column
         For each node the position of its column in `names`; −1 for a leaf, −2 for a test that mixes columns.
-    cut, row, missing_left
-        A node with `row` ≥ 0 sends an atom left if ``masks[row + atom]``; any other sends known atoms below its `cut`
-        left, and missing if `missing_left`.
+    nodes
+        The nodes as `_grove_walk` reads them; which columns are public is not yet in it.
+    ranks
+        Tables of ranks: an entry an atom for each feature that does not simply rise with its column, and for each set.
     """
 
     def __init__(self, grove: Grove, features: Sequence[Feature | None], domain: Mapping[str, Attribute]) -> None:
-        n = grove.n_nodes
         tested = [int(number) for number in np.unique(grove.feature[grove.feature >= 0])]
         followed = {number: feature for number in tested if (feature := features[number]) is not None}
         asked = {feature.column for feature in followed.values()}
         self.names = tuple(name for name in domain if name in asked)
         self.column = np.where(grove.feature < 0, -1, -2).astype(np.int32)
-        self.cut = np.zeros(n, dtype=np.int32)
-        self.row = np.full(n, -1, dtype=np.int64)
-        self.missing_left = np.zeros(n, dtype=np.bool_)
-        by_feature = _nodes_of(grove)
+        # kind, column, ranks, cut, missing left, left, right
+        self.nodes = np.zeros((grove.n_nodes, 7), dtype=np.int32)
+        self.nodes[:, 2] = -1
+        self.nodes[:, 5], self.nodes[:, 6] = grove.left, grove.right
         self.atoms: list[FeatureAtoms] = []
-        masks: list[NDArray[np.bool_]] = []
-        size = 0
+        self._tables: list[NDArray[np.int32]] = []
+        self._size = 0
+        by_feature = _nodes_of(grove)
+        made = {name: {i: f for i, f in enumerate(features) if f is not None and f.column == name} for name in asked}
         for position, name in enumerate(self.names):
-            own = {i: each for i, each in enumerate(features) if each is not None and each.column == name}
+            own = made[name]
             bounds = {number: _bounds(grove, by_feature[number]) for number in own if number in followed}
             atoms = FeatureAtoms(domain[name], own, bounds, grove.single)
             self.atoms.append(atoms)
             for number in bounds:
                 nodes, numbers = by_feature[number], atoms.numbers[number]
                 self.column[nodes] = position
-                if domain[name].type == "numeric" and not len(own[number].breaks) and (grove.left_set[nodes] < 0).all():
-                    self._as_cuts(grove, nodes, numbers, atoms)
-                    continue
-                table, which = _masks(grove, nodes, numbers)
-                self.row[nodes] = size + which * atoms.n
-                masks.append(table.reshape(-1))
-                size += table.size
-        self.masks = np.concatenate([*masks, np.zeros(1, dtype=bool)])
+                by_set = grove.left_set[nodes] >= 0
+                self._by_set(grove, nodes[by_set], numbers)
+                rises = domain[name].type == "numeric" and not len(own[number].breaks)
+                self._by_threshold(grove, nodes[~by_set], numbers, atoms.n_known if rises else None)
+        self.nodes[:, 1] = self.column
+        self.ranks = np.concatenate([*self._tables, np.zeros(1, dtype=np.int32)])
         self.n_known = np.array([atoms.n_known for atoms in self.atoms] or [0], dtype=np.int64)
         self.n_atoms = np.array([atoms.n for atoms in self.atoms] or [0], dtype=np.int64)
-        self.start = np.cumsum(self.n_atoms) - self.n_atoms
-        self.possible = np.concatenate([*(atoms.possible for atoms in self.atoms), np.zeros(1, dtype=bool)])
+        start = np.cumsum(self.n_atoms) - self.n_atoms
+        possible = np.concatenate([*(atoms.possible for atoms in self.atoms), np.zeros(1, dtype=bool)])
+        self.domain = (start, self.n_known, self.n_atoms, possible)
 
-    def _as_cuts(self, grove: Grove, nodes: Ids, numbers: Numbers, atoms: FeatureAtoms) -> None:
-        known = numbers[: atoms.n_known]
-        self.cut[nodes] = np.searchsorted(known, grove.threshold[nodes], side="right")
-        if atoms.n > atoms.n_known:
-            missing = numbers[-1]
-            low = missing <= grove.threshold[nodes]
-            self.missing_left[nodes] = grove.missing_left[nodes] if np.isnan(missing) else low
+    def _by_threshold(self, grove: Grove, nodes: Ids, numbers: Numbers, n_known: int | None) -> None:
+        """Enter tests of a feature against thresholds; `n_known` where it rises with its column."""
+        if not len(nodes):
+            return
+        threshold = grove.threshold[nodes]
+        self.nodes[nodes, 4] = grove.missing_left[nodes]
+        if n_known is None:
+            present = np.unique(numbers[~np.isnan(numbers)])
+            ranks = np.where(np.isnan(numbers), GAP, np.searchsorted(present, numbers))
+            self.nodes[nodes, 2] = self._enter(ranks)
+            self.nodes[nodes, 3] = np.searchsorted(present, threshold, side="right")
+            return
+        self.nodes[nodes, 3] = np.searchsorted(numbers[:n_known], threshold, side="right")
+        if len(numbers) > n_known and not np.isnan(numbers[-1]):  # a number stands for missing
+            self.nodes[nodes, 4] = numbers[-1] <= threshold
 
-    @property
-    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int32], Ids, NDArray[np.bool_], NDArray[np.bool_]]:
-        """What a walk needs of the tests."""
-        return self.column, self.cut, self.row, self.missing_left, self.masks
+    def _by_set(self, grove: Grove, nodes: Ids, numbers: Numbers) -> None:
+        """Enter tests of a feature against sets."""
+        for number in np.unique(grove.left_set[nodes]):
+            chosen = nodes[grove.left_set[nodes] == number]
+            ranks = np.where(np.isin(numbers, grove.sets[number]), 0, 1)
+            self.nodes[chosen, 2] = self._enter(np.where(np.isnan(numbers), GAP, ranks))
+            self.nodes[chosen, 3] = 1
+            self.nodes[chosen, 4] = grove.missing_left[chosen]
 
-    @property
-    def domain(self) -> tuple[Ids, Ids, Ids, NDArray[np.bool_]]:
-        """What a walk needs of the columns."""
-        return self.start, self.n_known, self.n_atoms, self.possible
+    def _enter(self, ranks: NDArray[np.int64]) -> int:
+        self._tables.append(ranks.astype(np.int32))
+        self._size += len(ranks)
+        return self._size - len(ranks)
 
     def encode(self, table: Table) -> NDArray[np.int32]:
         """The atoms of every row (rows × tested columns)."""
@@ -98,12 +112,12 @@ class GroveTests:
     def left_atoms(self, node: int) -> NDArray[np.bool_]:
         """Which atoms of its column a node sends left."""
         atoms = self.atoms[self.column[node]]
-        if self.row[node] >= 0:
-            return np.array(self.masks[self.row[node] : self.row[node] + atoms.n])
-        left: NDArray[np.bool_] = np.arange(atoms.n) < self.cut[node]
-        if atoms.n > atoms.n_known:
-            left[-1] = self.missing_left[node]
-        return left
+        _, _, start, cut, missing_left, _, _ = self.nodes[node]
+        if start >= 0:
+            ranks = self.ranks[start : start + atoms.n]
+        else:
+            ranks = np.where(np.arange(atoms.n) < atoms.n_known, np.arange(atoms.n), GAP)
+        return np.where(ranks == GAP, bool(missing_left), ranks < cut)
 
     def condition(self, position: int, chosen: NDArray[np.bool_]) -> tuple[tuple[str, ...], tuple[Interval, ...], bool]:
         """Some atoms of a column in its own terms: values, intervals, and whether missing is among them."""
@@ -118,7 +132,7 @@ class GroveTests:
 def within_reach(
     features: Sequence[Feature | None], tested: Ids, domain: Mapping[str, Attribute]
 ) -> list[Feature | None]:
-    """The features without those of a column that so many are made of that tables over its atoms grow too large."""
+    """The features, but none of a column that so many are made of that tables over its atoms grow too large."""
     cells: dict[str, int] = {}
     for number in tested:
         feature = features[number]
@@ -141,14 +155,6 @@ def _bounds(grove: Grove, nodes: Ids) -> Numbers:
     edges = np.concatenate([np.empty(0), *members])
     thresholds = grove.threshold[nodes][grove.left_set[nodes] < 0]
     return np.unique(np.concatenate([thresholds, edges, np.nextafter(edges, -np.inf)]))
-
-
-def _masks(grove: Grove, nodes: Ids, numbers: Numbers) -> tuple[NDArray[np.bool_], Ids]:
-    """The different tests of a feature as rows over its atoms, and which of them each node is."""
-    threshold = np.where(grove.left_set[nodes] < 0, grove.threshold[nodes], np.inf)
-    kinds = np.column_stack([threshold, grove.left_set[nodes], grove.missing_left[nodes]])
-    _, first, which = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
-    return np.array([grove.goes_left(int(node), numbers) for node in nodes[first]]), which.reshape(-1)
 
 
 def _intervals(atoms: FeatureAtoms, chosen: NDArray[np.bool_]) -> list[Interval]:
