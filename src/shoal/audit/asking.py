@@ -77,8 +77,7 @@ def conclude(
     """
     exposed, confidence, top = (None, None, None)
     if target is not None:
-        by_class = groups.by_value(target)
-        top = by_class.max(axis=1)
+        top = groups.most_frequent(target)
         exposed = groups.people_in(top == groups.people)
         confidence = float((top / groups.people).max())
         findings = findings + _exposure_finding(target.name, exposed, groups.n_people, exact)
@@ -102,6 +101,7 @@ def conclude(
         groups=groups,
         fails=failing,
         exempt=~counts_for,
+        about=None if target is None else target.name,
         likeliest=top,
         columns=columns,
     )

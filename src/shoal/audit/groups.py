@@ -112,6 +112,16 @@ class Groups:
             key = self._one_value_each(key, n_codes)
         return np.bincount(key, minlength=len(self) * n_codes).reshape(len(self), n_codes)
 
+    def most_frequent(self, column: Column) -> Ids:
+        """How many people of each group have its most frequent value of a column, without a table of all counts."""
+        key = self.of_row * column.n_codes + column.codes
+        if self.person is not None:
+            key = self._one_value_each(key, column.n_codes)
+        key, people = np.unique(key, return_counts=True)
+        most = np.zeros(len(self), dtype=np.int64)
+        np.maximum.at(most, key // column.n_codes, people)
+        return most
+
     def _one_value_each(self, key: Ids, n_codes: int) -> Ids:
         assert self.person is not None
         n_people = self.n_people

@@ -70,9 +70,9 @@ class Audit:
         The group of every row, for looking further; not part of the JSON.
     fails, exempt
         For every group whether it breaks a requirement, and whether its span is a single bin.
-    likeliest
-        For every group how many of its people have its most frequent value of the target; None where there is no
-        private target with classes.
+    about, likeliest
+        A private target with classes, or else the first sensitive column; and for every group how many of its people
+        have its most frequent value there. None where there is neither.
     columns
         The columns that were looked at, each with its role, its use and its domain.
     missing
@@ -102,6 +102,7 @@ class Audit:
     groups: Groups
     fails: NDArray[np.bool_]
     exempt: NDArray[np.bool_]
+    about: str | None
     likeliest: Ids | None
     columns: tuple[AuditColumn, ...]
     missing: MissingFigure | None = None
@@ -130,7 +131,7 @@ class Audit:
 
     @property
     def certain(self) -> NDArray[np.bool_]:
-        """For every group whether all its people have the same value of a private target."""
+        """For every group whether all its people have the same value of the column that `likeliest` is about."""
         if self.likeliest is None:
             return np.zeros(len(self.groups), dtype=bool)
         return np.asarray(self.likeliest == self.groups.people)

@@ -167,6 +167,8 @@ def audit_subject(
             declared=declared,
         ),
     )
+    if not told and sensitive:
+        verdict = replace(verdict, about=sensitive[0], likeliest=groups.most_frequent(table[sensitive[0]]))
     return replace(
         verdict,
         measures=measured,

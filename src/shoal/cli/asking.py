@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,22 +143,41 @@ def _items(project: Project, source: Path) -> Table:
 def _of_table(path: Path, project: Project, source: Path | None) -> Question:
     """A table that claims to be anonymised, alone or against the original rows. Its target is a sensitive column."""
     from shoal.audit import AnonymisedTable
+    from shoal.data import load_hierarchies, read_table
 
     required = _required(project)
-    missing = {} if project.missing is None else {"missing": project.missing}
-    published = AnonymisedTable(path, hierarchies=_hierarchies(project), **missing)
-    names = published.table.names
+    # how the original file is written says nothing of this one, but for what stands for a missing value
+    rows = read_table(path) if project.missing is None else read_table(path, missing=project.missing)
+    names = rows.names
+    hierarchies = project.hierarchies
+    if isinstance(hierarchies, Mapping):
+        hierarchies = {name: spec for name, spec in hierarchies.items() if name in names}
+    published = AnonymisedTable(rows, hierarchies=load_hierarchies(hierarchies, names, project.folder))
     roles = resolve_roles(_of_columns(project, names), published.table, need_target=False)
-    hidden = {*roles.private, *([roles.target] if project.target and roles.target_role == "private" else [])}
-    target = [roles.target] if project.target and roles.target_role == "private" else []
+    target = [roles.target] if roles.target in names and roles.target_role == "private" else []
+    hidden = {*target, *roles.private, *roles.identifier}
     options = {
-        "public": [name for name in names if name not in hidden and name not in roles.identifier],
+        "public": [name for name in names if name not in hidden],
         "privacy": required,
         "domain": _declared(project, names) or None,
         "sensitive": [*target, *roles.sensitive],
-        "person": project.person,
+        "person": project.person if source is not None or project.person in names else None,
     }
     return Question(published, None if source is None else read_data(project, source), options=options)
+
+
+def _of_columns(project: Project, names: Sequence[str]) -> Project:
+    """The project as far as it is about some columns: a published table need not have all that shoal.toml names."""
+    change: dict[str, Any] = {}
+    for role in ("public", "private", "identifier", "sensitive"):
+        said = getattr(project, role)
+        if said is not None and role not in project.options:
+            change[role] = tuple(name for name in said if name in names)
+    if project.target not in names and "target" not in project.options:
+        change["target"] = None
+    if project.person not in names:
+        change["person"] = None
+    return replace(project, **change)
 
 
 def _declared(project: Project, names: Sequence[str]) -> dict[str, Any]:

@@ -109,14 +109,20 @@ def verdict(audit: Audit) -> tuple[str, str]:
     return "✗ Breach: the promise does not hold", word
 
 
+def known_for_certain(audit: Audit) -> int:
+    """How many people are in groups that are all of one value of the target, or else of the first sensitive column."""
+    return audit.groups.people_in(audit.certain)
+
+
 def even_so(audit: Audit) -> str:
-    """What a verdict that holds does not say: whose target is certain all the same; else nothing."""
-    if not audit.holds or not audit.exposed or audit.target is None:
+    """What a verdict that holds does not say: of whom something is certain all the same; else nothing."""
+    certain = known_for_certain(audit)
+    if not audit.holds or not certain:
         return ""
     bound = "" if audit.exact else "up to "
     return (
-        f"Even so, {audit.target.name!r} is certain for {bound}{audit.exposed:,} of {people_of(audit.n_people)} "
-        f"({percent(audit.exposed, audit.n_people)}): they are in groups that are all of one class. Group sizes do not "
+        f"Even so, {audit.about!r} is certain for {bound}{certain:,} of {people_of(audit.n_people)} "
+        f"({percent(certain, audit.n_people)}): they are in groups that are all of one value. Group sizes do not "
         "stop that. A requirement about values, such as Confidence(0.95), does."
     )
 
@@ -200,19 +206,17 @@ def unit(audit: Audit) -> str:
 
 
 def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
-    """What the attacker knows for certain of the target: a headline, and how to read it."""
-    target = audit.target
-    if target is None:
-        return "no target", "There is no target: what can be learned are the other private columns, by groups alone."
-    if audit.exposed is None or audit.highest_confidence is None:
-        if target.role == "public":
-            return "nothing new", f"The target {target.name!r} is public: there is nothing to learn about it."
-        return "not counted", f"The target {target.name!r} is a number, so no value of it is counted as certain."
+    """What the attacker knows for certain: a headline, and how to read it."""
+    if audit.likeliest is None:
+        return _nothing_asked(audit)
+    certain = known_for_certain(audit)
+    highest = float((audit.likeliest / audit.groups.people).max())
     bound = "" if audit.exact else "at most "
-    head = f"{bound}{people_of(audit.exposed)}" if audit.exposed else "nobody"
-    sure = f"{bound}{100 * audit.highest_confidence:.1f}{NBSP}%"
-    share = percent(audit.exposed, audit.n_people)
-    text = f"He is certain of {target.name!r} for {share} of all people. His highest confidence is {sure}. "
+    head = f"{bound}{people_of(certain)}" if certain else "nobody"
+    text = (
+        f"He is certain of {audit.about!r} for {percent(certain, audit.n_people)} of all people. His highest "
+        f"confidence is {bound}{100 * highest:.1f}{NBSP}%. "
+    )
     if audit.exact:
         return (
             head,
@@ -220,8 +224,20 @@ def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
         )
     return head, text + (
         f"Both numbers are upper bounds: {_why_bound(release, audit)}, and they are computed for an attacker who even "
-        "knows how often each class occurs in each group."
+        "knows how often each value occurs in each group."
     )
+
+
+def _nothing_asked(audit: Audit) -> tuple[str, str]:
+    target = audit.target
+    if target is None:
+        return "not counted", (
+            "There is no target and no sensitive column: whoever is in a large enough group is taken to be safe, "
+            "whatever the group has in common."
+        )
+    if target.role == "public":
+        return "nothing new", f"The target {target.name!r} is public: there is nothing to learn about it."
+    return "not counted", f"The target {target.name!r} is a number, so no value of it is counted as certain."
 
 
 def _why_bound(release: Audited, audit: Audit) -> str:
