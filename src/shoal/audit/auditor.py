@@ -11,7 +11,7 @@ from shoal.audit.result import Audit
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import ModelRelease, TableRelease, TreeRelease
+from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
 
 
 def audit(
@@ -88,11 +88,19 @@ def audit(
         return audit_anonymised(
             release, X, public=public, privacy=privacy, domain=domain, sensitive=sensitive, person=person
         )
-    if not isinstance(release, TreeRelease | TableRelease | ModelRelease):
+    if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease):
         from shoal.audit.foreign import read_model
 
         subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
-        return audit_subject(subject, table, public=public, privacy=privacy, sensitive=sensitive, person=person)
+        return audit_subject(
+            subject,
+            table,
+            public=public,
+            privacy=privacy,
+            sensitive=sensitive,
+            person=person,
+            declared=() if domain is None else tuple(domain),
+        )
     if domain is not None or sensitive or person is not None:
         raise DataError(
             "stated-already",
@@ -107,6 +115,10 @@ def audit(
         from shoal.audit.models import audit_model
 
         return audit_model(release, X, y, public=public, privacy=privacy)
+    if isinstance(release, EnsembleRelease):
+        from shoal.audit.ensembles import audit_ensemble
+
+        return audit_ensemble(release, X, y, public=public, privacy=privacy)
     from shoal.audit.trees import audit_tree
 
     return audit_tree(release, X, y, public=public, privacy=privacy)

@@ -34,15 +34,26 @@ class Spans:
         For each span, one row that has it.
     disjoint
         Whether no bin is in two spans that somebody has.
+    finer
+        For each span whether it could not be worked out to the end, so that fewer people may have it here than in
+        truth; None where that is so of none.
     """
 
     of_row: Ids
     n_bins: Ids
     example: Ids
     disjoint: bool
+    finer: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.n_bins)
+
+    def people_finer(self, person: Ids | None) -> int:
+        """How many people have a span that could not be worked out to the end; `person` as in `Groups`."""
+        if self.finer is None:
+            return 0
+        rows = self.finer[self.of_row]
+        return int(rows.sum()) if person is None else len(np.unique(person[rows]))
 
     @classmethod
     def numbered(cls, keys: Ids, single: NDArray[np.bool_], *, disjoint: bool) -> Spans:

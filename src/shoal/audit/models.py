@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import stated_columns
 from shoal.audit.groups import Groups, split_groups
 from shoal.audit.recount import Recount, recount
 from shoal.audit.result import Audit, Finding
@@ -62,6 +63,14 @@ def audit_model(
         exact=counted.disjoint,
         public=release.public if public is None else tuple(sorted(counted.public)),
         sha256=release.sha256,
+        columns=stated_columns(
+            release.groups.attributes,
+            counted.public,
+            target=release.target,
+            sensitive=release.sensitive,
+            asked={*release.groups.tested, *release.inputs},
+            unused=release.groups.unused,
+        ),
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.audit.columns import AuditColumn
 from shoal.audit.finding import Finding
-from shoal.audit.groups import Groups
+from shoal.audit.groups import Groups, Ids
 from shoal.audit.measures import Measures
 from shoal.audit.risk import Risk, risk_of
 from shoal.audit.unknowns import MissingFigure
@@ -67,8 +68,13 @@ class Audit:
         What was audited, as it stands in a sentence.
     groups
         The group of every row, for looking further; not part of the JSON.
-    fails
-        For every group whether it breaks a requirement.
+    fails, exempt
+        For every group whether it breaks a requirement, and whether its span is a single bin.
+    likeliest
+        For every group how many of its people have its most frequent value of the target; None where there is no
+        private target with classes.
+    columns
+        The columns that were looked at, each with its role, its use and its domain.
     missing
         How missing public values were counted, and what if they could match any; None where nothing public is missing.
     measures
@@ -95,6 +101,9 @@ class Audit:
     what: str
     groups: Groups
     fails: NDArray[np.bool_]
+    exempt: NDArray[np.bool_]
+    likeliest: Ids | None
+    columns: tuple[AuditColumn, ...]
     missing: MissingFigure | None = None
     measures: tuple[Measures, ...] = ()
     count_in: Callable[[Any], NDArray[np.int64]] | None = None
@@ -113,6 +122,23 @@ class Audit:
     def risk(self) -> Risk:
         """The usual risks of being found; `shoal.audit.risks` takes a population and another threshold."""
         return risk_of(self.groups.people)
+
+    @property
+    def people_at_risk(self) -> int:
+        """How many people are in groups that break a requirement."""
+        return self.groups.people_in(self.fails)
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """For every group whether all its people have the same value of a private target."""
+        if self.likeliest is None:
+            return np.zeros(len(self.groups), dtype=bool)
+        return np.asarray(self.likeliest == self.groups.people)
+
+    @property
+    def target(self) -> AuditColumn | None:
+        """The target, if there is one."""
+        return next((column for column in self.columns if column.use == "target"), None)
 
     @property
     def exposed_share(self) -> float | None:
@@ -161,6 +187,7 @@ class Audit:
             "requirements": [part.to_json() for part in self.parts],
             "claims": [dict(claim) for claim in self.claims],
             "public": list(self.public),
+            "columns": [column.to_json() for column in self.columns],
             "exposed": self.exposed,
             "exposed_share": self.exposed_share,
             "highest_confidence": self.highest_confidence,

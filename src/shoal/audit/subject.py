@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import rows_columns
 from shoal.audit.groups import Groups, Ids, Spans, group_people, numbered, person_codes
 from shoal.audit.measures import certain_values, measure
 from shoal.audit.result import SHOWN, Audit, Finding
@@ -52,6 +53,9 @@ class Subject(ABC):
     separable
         Whether every test asks one column only. Then two people have the same span in several such models taken
         together exactly when they have the same span in each.
+    counted
+        Whether what is released says how many people are in each bin, or may. Where not, what an attacker knows for
+        certain is an upper bound.
     sha256
         A fingerprint of what is released.
     """
@@ -63,6 +67,7 @@ class Subject(ABC):
     exact: bool = True
     by_value: bool = False
     separable: bool = False
+    counted: bool = True
     sha256: str
 
     @abstractmethod
@@ -86,6 +91,10 @@ class Subject(ABC):
         """What else there is to say of this kind of model."""
         return []
 
+    def told(self, table: Table, public: Collection[str], groups: Groups) -> list[Finding]:
+        """What is published beside the bins, such as supports, and what it tells who knows `public`."""
+        return []
+
 
 def audit_subject(
     subject: Subject,
@@ -95,6 +104,7 @@ def audit_subject(
     privacy: Requirement | int | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
+    declared: Collection[str] = (),
 ) -> Audit:
     """Group the people of a table by their spans, and ask the requirement of every group.
 
@@ -112,13 +122,15 @@ def audit_subject(
         Private columns besides a private target that requirements about values are asked of.
     person
         The column that tells people apart, where they may have several rows.
+    declared
+        The columns of whose domain something was declared; the others have it from the rows.
     """
     if privacy is None:
         raise RequirementError(
             "no-requirement", "Nothing is claimed of this, so say what to ask of it, for example privacy=10."
         )
     requirement = as_requirement(privacy)
-    known = _known(subject, table, public, sensitive, person)
+    known = known_columns(subject, table, public, sensitive, person)
     whose = None if person is None else person_codes(table[person])
     target = None if subject.target is None else _target(subject, table[subject.target])
     spans = subject.spans(table, known)
@@ -127,7 +139,8 @@ def audit_subject(
     columns = _sensitive(subject, table, target, known, sensitive, requirement)
     parts, failing, findings = ask(requirement, columns, groups, counts_for)
     findings = _describe(subject, table, known, groups, failing) + findings
-    findings += subject.findings(table, groups, requirement) + _how_counted(subject)
+    findings += subject.findings(table, groups, requirement) + subject.told(table, known, groups)
+    findings += _how_counted(subject, spans.people_finer(whose))
     told = target is not None and not subject.numeric_target and subject.target not in known
     measured = tuple(measure(groups, table[name]) for name in sensitive)
     findings += certain_values(measured, groups.n_people)
@@ -142,9 +155,17 @@ def audit_subject(
         findings,
         what=subject.what,
         target=target if told else None,
-        exact=spans.disjoint and subject.exact,
+        exact=spans.disjoint and subject.exact and spans.finer is None and subject.counted,
         public=tuple(name for name in table if name in known),
         sha256=subject.sha256,
+        columns=rows_columns(
+            subject.domain.values(),
+            known,
+            target=None if subject.target is None else Attribute.of(table[subject.target], "private"),
+            sensitive=[Attribute.of(table[name], "private") for name in sensitive],
+            person=person,
+            declared=declared,
+        ),
     )
     return replace(
         verdict,
@@ -154,9 +175,10 @@ def audit_subject(
     )
 
 
-def _known(
+def known_columns(
     subject: Subject, table: Table, public: Collection[str] | None, sensitive: Sequence[str], person: str | None
 ) -> frozenset[str]:
+    """The columns an attacker knows: those named, or by default all that the subject looks at."""
     if public is None:
         return frozenset(subject.domain) - {subject.target, person, *sensitive}
     if isinstance(public, str):
@@ -275,9 +297,20 @@ def _describe(
     return findings
 
 
-def _how_counted(subject: Subject) -> list[Finding]:
-    if subject.exact:
+def _how_counted(subject: Subject, people_finer: int) -> list[Finding]:
+    if subject.exact and not people_finer:
         return []
+    if subject.exact:
+        return [
+            Finding(
+                "finer-groups",
+                "note",
+                f"The spans of {people_finer:,} people come too near a border to be worked out for certain. These "
+                "people are grouped more finely than the model may tell them apart: if the requirement holds, it holds "
+                "for the model; if it fails because of them, the model may still keep it.",
+                people_finer,
+            )
+        ]
     return [
         Finding(
             "finer-groups",

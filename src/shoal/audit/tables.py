@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import stated_columns
 from shoal.audit.coverage import compare, overlap
 from shoal.audit.groups import Groups
 from shoal.audit.result import SHOWN, Audit, Finding
@@ -60,6 +61,9 @@ def audit_table(
         exact=exact,
         public=release.public if public is None else tuple(sorted(known)),
         sha256=release.sha256,
+        columns=stated_columns(
+            release.attributes, known, target=release.target, sensitive=release.sensitive, asked=release.columns
+        ),
     )
     seen = [name for name in release.columns if name in known]
     gaps = Table([release.rows[name] if name in release.private else _with_gaps(release, name) for name in seen])

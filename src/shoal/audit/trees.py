@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import AuditColumn, stated_columns
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
@@ -49,8 +50,21 @@ def audit_tree(
         exact=counted.disjoint and release.statement == "counts",
         public=release.public if public is None else tuple(sorted(counted.public)),
         sha256=release.sha256,
+        columns=tree_columns(release, counted),
     )
     return replace(verdict, missing=missing_in_tree(release, counted, groups, counts_for, least_people(requirement)))
+
+
+def tree_columns(release: TreeRelease, counted: Recount) -> tuple[AuditColumn, ...]:
+    """What the tree states of its columns, and those that it names and does not use."""
+    return stated_columns(
+        release.attributes,
+        counted.public,
+        target=release.target,
+        sensitive=release.sensitive,
+        asked=release.tested,
+        unused=release.unused,
+    )
 
 
 def what_tree(release: TreeRelease) -> str:

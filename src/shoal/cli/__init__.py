@@ -26,6 +26,7 @@ from shoal.cli.describe import describe
 from shoal.cli.init import init
 from shoal.cli.options import Usage
 from shoal.cli.predict import predict
+from shoal.cli.repair import repair
 from shoal.cli.tree import tree
 from shoal.errors import ShoalError
 
@@ -39,7 +40,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help and one-line errors, the same in a pipe as on a terminal
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (init, describe, tree, anonymize, audit, attack, predict, demo, bench):
+for verb in (init, describe, tree, anonymize, audit, attack, repair, predict, demo, bench):
     app.command()(verb)
 
 

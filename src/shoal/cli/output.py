@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from shoal.audit import Audit
+    from shoal.audit.telling import ColumnRanking
     from shoal.release import TreeRelease
 
 # values may come from a stranger's file: none may steer the terminal or turn the reading order around
@@ -31,6 +32,8 @@ _WORDS = {
     "with domain=": "under [domain] of shoal.toml",
     "another encoding=": "another encoding under [data] of shoal.toml",
     "A requirement such as Confidence(0.95) would.": "--confidence 0.95 would.",
+    "give y, the target's values or its column": "name its column with --target",
+    "trust_pickle=True (--trust-pickle)": "--trust-pickle",
     "AnonymousTreeClassifier: ": "",
     "Try predict": "Leave out --proba",
     "max_depth": "--max-depth",
@@ -158,12 +161,41 @@ def check_report() -> None:
         raise ReleaseError("no-report", "This installation of Shoal has no reports; leave out --report.") from None
 
 
-def write_audit_report(path: Path, release: TreeRelease, audit: Audit) -> None:
-    """Write the audit as a page to read."""
+def write_audit_report(
+    path: Path,
+    release: Any,
+    audit: Audit,
+    *,
+    tree: TreeRelease | None = None,
+    columns: ColumnRanking | None = None,
+) -> None:
+    """Write the audit as a page to read; `release` is None where something else was audited."""
     from shoal.report import write_report
 
-    write_report(path, release, audit)
+    write_report(path, release, audit, tree=tree, columns=columns)
     written.append(str(path))
+
+
+def rows_at_risk(audit: Audit) -> pa.Table:
+    """One line a row whose group breaks a requirement or whose target is certain: numbers and counts, no cell.
+
+    Rows are counted from 1, the first below the header.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    of_row = audit.groups.of_row
+    rows = np.flatnonzero((audit.fails | audit.certain)[of_row])
+    group = of_row[rows]
+    return pa.table(
+        {
+            "row": rows + 1,
+            "group": group + 1,
+            "group_size": audit.groups.people[group],
+            "fails": audit.fails[group],
+            "certain": audit.certain[group],
+        }
+    )
 
 
 def csv_text(table: pa.Table) -> str:

@@ -46,11 +46,13 @@ JSON_KEYS = {
     "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` "
     "(`groups`, `cm`, `lm`, `dm`, `average_class_size`), `written`",
     "audit": "`what`, `holds`, `smallest_group`, `people`, `groups`, `exempt_groups`, `requirements`, `claims`, "
-    "`public`, `exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `risk`, "
-    "`measures`, `missing`, `findings`, "
-    "`release_sha256`, `written`",
+    "`public`, `columns` (each `name`, `role`, `use`, `type`, `domain`), `exposed`, `exposed_share`, "
+    "`highest_confidence`, `exact`, `group_sizes`, `risk`, `measures` (one each for the target and every sensitive "
+    "column), `missing`, `findings`, `release_sha256`, `written`; with `--columns` also `ranking`",
     "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, "
     "`exact`, `written`",
+    "repair": "`release` (as in its file), `before` and `after` (as of `shoal audit`), `trees`, `leaves`, `accuracy` "
+    "and `test_accuracy` (each of the model and of the release), `written`",
     "predict": "`target`, `rows`, `predictions` (by column; left out where a file is written), `written`",
     "demo": "as of `shoal tree`",
     "bench": "a list of rows",

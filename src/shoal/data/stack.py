@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two tables, one below the other, in common codes."""
+"""Rows of two tables, one below the other, in common codes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,13 +12,13 @@ from shoal.data.table import Column, Table, smallest_dtype
 from shoal.errors import DataError
 
 
-def stack(first: Table, second: Table, names: Sequence[str]) -> Table:
-    """Some columns of two tables: the rows of the first, then those of the second.
+def stack(first: Table, second: Table, names: list[str]) -> Table:
+    """Some columns of two tables, the rows of the second below those of the first.
 
-    >>> from shoal.data.frames import to_table
-    >>> both = stack(to_table({"sex": ["m", "f"]}), to_table({"sex": ["m", "x"]}), ["sex"])
+    >>> from shoal import to_table
+    >>> both = stack(to_table({"sex": ["f", "m"]}), to_table({"sex": ["x", "f"]}), ["sex"])
     >>> both["sex"].names, both["sex"].codes.tolist()
-    (('f', 'm', 'x'), [1, 0, 1, 2])
+    (('f', 'm', 'x'), [0, 1, 2, 0])
     """
     return Table(_stacked(first[name], second[name]) for name in names)
 
@@ -28,18 +27,31 @@ def _stacked(first: Column, second: Column) -> Column:
     if first.kind != second.kind:
         raise DataError(
             "column-kind",
-            f"Column {first.name!r} is {first.kind} in one table but {second.kind} in the other. "
+            f"Column {first.name!r} is {first.kind} in one table and {second.kind} in the other. "
             f"Read it with kinds={{{first.name!r}: {first.kind!r}}}.",
         )
-    wider = with_values(first, second.values)
-    position = _positions(wider, second)
-    codes = np.concatenate([wider.codes.astype(np.int64), position[second.codes]])
     missing = first.missing or second.missing
+    values: tuple[str, ...] | NDArray[np.float64]
+    if first.kind == "numeric":
+        values = np.union1d(first.numbers, second.numbers)
+        of_first, of_second = np.searchsorted(values, first.numbers), np.searchsorted(values, second.numbers)
+    else:
+        known = set(first.names)
+        values = (*first.names, *(value for value in second.names if value not in known))
+        position = {value: code for code, value in enumerate(values)}
+        of_first = np.arange(len(first.names))
+        of_second = np.array([position[value] for value in second.names], dtype=np.int64)
+    codes = np.concatenate(
+        [np.append(of_first, len(values))[first.codes], np.append(of_second, len(values))[second.codes]]
+    )
+    integer = first.integer and second.integer
     return replace(
-        wider,
-        codes=codes.astype(smallest_dtype(len(wider.values) + missing)),
+        first,
+        codes=codes.astype(smallest_dtype(len(values) + missing)),
+        values=values,
         missing=missing,
-        integer=first.integer and second.integer,
+        integer=integer,
+        bounds=None,
     )
 
 

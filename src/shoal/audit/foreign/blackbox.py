@@ -44,8 +44,8 @@ class BlackBox(Subject):
 
 
 def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, Sequence[Any]] | None) -> Subject | None:
-    """Take anything that predicts or transforms."""
-    if isinstance(model, type) or not (hasattr(model, "predict") or hasattr(model, "transform")):
+    """Take anything that predicts."""
+    if isinstance(model, type) or not hasattr(model, "predict"):
         return None
     from sklearn.base import is_regressor
 
