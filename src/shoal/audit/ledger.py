@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger: everything published from one table so far; a new release is audited together with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.auditor import audit
+from shoal.audit.joint import JointAudit, Product, audit_together, known_together
+from shoal.audit.released import Released, as_subject, in_kind
+from shoal.audit.result import Audit, Finding
+from shoal.data.frames import to_table
+from shoal.data.table import Kind, Table
+from shoal.data.target import with_target
+from shoal.errors import DataError
+from shoal.privacy import people_behind
+from shoal.release import ModelRelease, TableRelease, load
+from shoal.release.digests import compare_rows, row_digests, table_fingerprint
+from shoal.release.ledger import Entry, LedgerFile
+from shoal.release.verdict import canonical
+
+ROWS = "rows.bin"
+SAME = 0.5  # of the rows, or of the columns, of the smaller of two tables: from here on one is the other, changed
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """A release of the ledger, and what became of its rows."""
+
+    entry: Entry
+    subject: Released
+    present: NDArray[np.bool_]  # the rows here that it was made from
+    removed: int  # rows that it was made from and that are not here
+
+    @property
+    def added(self) -> int:
+        """Rows here that it was not made from."""
+        return int((~self.present).sum())
+
+
+class Ledger:
+    """Everything published from one table, in a folder ``.shoal`` beside the data.
+
+    A new release is audited together with all earlier ones of the same table. The ledger is confidential: it holds
+    copies of releases, and keyed digests of rows by which it notices that people were added or removed. It holds no
+    cell that was not published.
+
+    Attributes
+    ----------
+    entries
+        What was published, in order.
+    torn
+        How many bytes a crash left of a line that does not count; they are cut off by the next `add`.
+
+    Examples
+    --------
+    >>> from shoal import AnonymousTreeClassifier, load_sample
+    >>> from shoal.audit.ledger import Ledger
+    >>> people = load_sample().table.select(["age", "sex", "diabetes"])
+    >>> release = AnonymousTreeClassifier(privacy=1500).fit(people, "diabetes").release_
+    >>> ledger = Ledger.open(".")
+    >>> ledger.add(release, people).verdict
+    'holds'
+    >>> [(entry.number, entry.what, entry.verdict) for entry in ledger.entries]
+    [(1, 'a decision tree of 2 leaves', 'holds')]
+    """
+
+    def __init__(self, file: LedgerFile) -> None:
+        self._file = file
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Ledger:
+        """The ledger of the data in a folder; nothing is written until something is added.
+
+        A ledger that was changed by anybody without its key is refused.
+        """
+        return cls(LedgerFile(folder))
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What was published, in order."""
+        return self._file.entries
+
+    @property
+    def torn(self) -> int:
+        """How many bytes a crash left of a line that does not count."""
+        return self._file.torn
+
+    @property
+    def path(self) -> Path:
+        """The file of lines."""
+        return self._file.path
+
+    def __repr__(self) -> str:
+        return f"<Ledger: {len(self.entries)} release(s)>"
+
+    def verify(self) -> None:
+        """Check every line and every copy; refuse what is not as it was written."""
+        self._file.verify()
+
+    def release(self, number: int) -> Any:
+        """An earlier release, from its copy."""
+        if not 1 <= number <= len(self.entries):
+            raise DataError("no-such-release", f"The ledger has {len(self.entries)} release(s); there is no {number}.")
+        entry = self.entries[number - 1]
+        for name in entry.files:
+            self._file.part(entry, name)
+        return load(self._file.copy_of(entry) / "release.json")
+
+    def check(self, release: Any, X: Any, y: Any = None, *, public: Collection[str] | None = None) -> JointAudit:
+        """Audit a release together with all earlier ones of the same table; nothing is written.
+
+        Parameters
+        ----------
+        release
+            A release, or a fitted model that carries one.
+        X
+            The rows: a data frame, an Arrow table, a NumPy array or a `Table`, with the columns of earlier releases.
+        y
+            The target's values, the name of its column in `X`, or None when `X` has a column of the target's name.
+        public
+            The columns an attacker may know; by default as all releases say. Where they differ, it must be said.
+        """
+        return self._look(getattr(release, "release_", release), X, y, public)[0]
+
+    def add(
+        self,
+        release: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        public: Collection[str] | None = None,
+        accept_not_proven: bool = False,
+    ) -> JointAudit:
+        """Audit a release together with all earlier ones and, if the promise holds, enter it.
+
+        A release that is in the ledger already is not entered twice.
+
+        Parameters
+        ----------
+        release, X, y, public
+            As of `check`.
+        accept_not_proven
+            Enter it also if the verdict is "not proven": it was published, or will be. The entry says so, and later
+            releases are audited together with it.
+        """
+        release = getattr(release, "release_", release)
+        with self._file.writing():
+            verdict, table = self._look(release, X, y, public)
+            known = any(entry.release == release.sha256 for entry in self.entries)
+            if not known and (verdict.holds or accept_not_proven):
+                self._enter(release, table, verdict)
+        return verdict
+
+    def _enter(self, release: Any, table: Table, verdict: JointAudit) -> None:
+        key = self._file.prepare()
+        subject = as_subject(release)
+        parts = copy_parts(release)
+        digests = np.sort(row_digests(table, subject.columns, key))
+        parts[ROWS] = digests.astype("<u8").tobytes()
+        entry = Entry(
+            number=len(self.entries) + 1,
+            added=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            release=release.sha256,
+            kind=release.kind,
+            what=subject.what,
+            verdict=verdict.verdict,
+            people=table.n_rows,
+            columns=tuple(table.names),
+            table=table_fingerprint(table, key),
+            files={name: sha256(raw).hexdigest() for name, raw in parts.items()},
+        )
+        self._file.append(entry, parts)
+
+    # ---------------------------------------------------------------- looking
+
+    def _look(self, release: Any, X: Any, y: Any, public: Collection[str] | None) -> tuple[JointAudit, Table]:
+        new = as_subject(release)
+        others = [entry for entry in self.entries if entry.release != release.sha256]
+        loaded = [as_subject(self.release(entry.number)) for entry in others]
+        table = read_rows([*(subject.release for subject in loaded), release], X, y)
+        earlier, findings = self._same_table(others, loaded, table)
+        subjects = [*(each.subject for each in earlier), new]
+        known = known_together(subjects, table, public)
+        own = _own_audit(release, table, None if public is None else known)
+        present = [None if each.present.all() else each.present for each in earlier] + [None]
+        telling = Product(subjects, table, known, present).telling
+        numbers = [*(each.entry.number for each in earlier), self._number(release)]
+        if telling and len(subjects) - 1 in telling and len(telling) > 1:
+            joint = audit_together(subjects, table, public=known, numbers=numbers, present=present)
+        else:
+            # nothing to be told together: the release, or all that came before it, tells nothing private
+            joint = JointAudit.of(
+                own,
+                releases=dict(zip(numbers, (subject.what for subject in subjects), strict=True)),
+                pair=() if own.holds else numbers[-1:],
+                left_out=tuple(number for i, number in enumerate(numbers) if i not in telling),
+                pinned=(),
+            )
+            own = replace(own, findings=())
+        findings += [finding for each in earlier for finding in _changes(each, table, new)]
+        return _with_findings(joint, own, findings), table
+
+    def _number(self, release: Any) -> int:
+        """The number of a release, or the one that it would get."""
+        there = [entry.number for entry in self.entries if entry.release == release.sha256]
+        return there[0] if there else len(self.entries) + 1
+
+    def _same_table(
+        self, entries: Sequence[Entry], subjects: Sequence[Released], table: Table
+    ) -> tuple[list[Earlier], list[Finding]]:
+        """The earlier releases of this table, and what there is to say of the others."""
+        earlier, findings = [], []
+        for entry, subject in zip(entries, subjects, strict=True):
+            gone = [name for name in subject.columns if name not in table]
+            common = len(set(entry.columns) & set(table)) / min(len(entry.columns), len(table))
+            if common < SAME:
+                continue  # another table: not even its columns are here
+            if gone:
+                findings.append(
+                    Finding(
+                        "columns-gone",
+                        "breach",
+                        f"Release {entry.number} needs {', '.join(map(repr, gone))}, which these rows lack: it cannot "
+                        "be audited together with this one. Give the table with all columns.",
+                        entry.people,
+                    )
+                )
+                continue
+            before = np.frombuffer(self._file.part(entry, ROWS), dtype="<u8")
+            present, removed = compare_rows(before, row_digests(table, subject.columns, self._file.key))
+            if present.sum() < SAME * min(len(before), table.n_rows):
+                findings.append(
+                    Finding(
+                        "other-table",
+                        "warning",
+                        f"Release {entry.number} has columns of this table, but fewer than half of its rows: it is "
+                        "taken for one of other people and left out. If it is about the same people, with values "
+                        "changed, this verdict does not cover both.",
+                        entry.people,
+                    )
+                )
+                continue
+            earlier.append(Earlier(entry, subject, present, removed))
+        return earlier, findings
+
+
+def read_rows(releases: Sequence[Any], X: Any, y: Any) -> Table:
+    """The rows as one table for all releases; the last of them says what `y` is.
+
+    A column that some release takes for categories keeps its texts, of which numbers can still be made.
+    """
+    table = to_table(X)
+    wanted: dict[str, Kind] = {}
+    for release in releases:
+        for name, kind in _kinds(release).items():
+            wanted[name] = "categorical" if "categorical" in (kind, wanted.get(name)) else "numeric"
+    other = {name: kind for name, kind in wanted.items() if name in table and table[name].kind != kind}
+    if other and not isinstance(X, Table):
+        table = to_table(X, kinds=other)
+    target = releases[-1].target
+    if y is None or (isinstance(y, str) and y == target):
+        return table
+    if target is None:
+        raise DataError("no-target", "This release has no target, so there is nothing to compare y with.")
+    if not isinstance(y, str) and wanted[target] == "numeric":
+        numbers = to_table({target: np.asarray(y).ravel()}, kinds={target: "numeric"})[target]
+        return Table([*(column for name, column in table.items() if name != target), numbers])
+    return with_target(table, y, target)
+
+
+def _kinds(release: Any) -> dict[str, Kind]:
+    kinds: dict[str, Kind] = dict(release.kinds)
+    if isinstance(release, ModelRelease):
+        kinds[release.target] = "categorical" if release.cuts is None else "numeric"
+    return kinds
+
+
+def _own_audit(release: Any, table: Table, known: Collection[str] | None) -> Audit:
+    """The audit of the new release alone."""
+    kinds = _kinds(release)
+    fitted = Table(in_kind(column, kinds.get(name, column.kind)) for name, column in table.items())
+    if known is not None and isinstance(release, TableRelease):
+        known = [name for name in release.columns if name in known]
+    return audit(release, fitted, public=known)
+
+
+def _with_findings(joint: JointAudit, own: Audit, more: list[Finding]) -> JointAudit:
+    """The joint audit, with what was found of the new release alone and of the rows."""
+    # how many targets are certain is told of joint groups already
+    alone = [each for each in own.findings if each.code != "target-certain"]
+    findings = sorted([*alone, *joint.findings, *more], key=lambda finding: finding.severity != "breach")
+    holds = not any(finding.severity == "breach" for finding in findings)
+    return replace(joint, findings=tuple(findings), holds=holds, verdict="holds" if holds else "not proven")
+
+
+def _changes(earlier: Earlier, table: Table, new: Released) -> list[Finding]:
+    """What whoever compares counts learns of people who were added or removed since an earlier release."""
+    if not earlier.added and not earlier.removed:
+        return []
+    least = max(people_behind(earlier.subject.requirement), people_behind(new.requirement))
+    few = []
+    for name, before in earlier.subject.totals().items():
+        column = in_kind(table[name], "categorical")
+        now = dict(zip(column.names, column.counts().tolist(), strict=False))
+        differ = [abs(now.get(value, 0) - before.get(value, 0)) for value in {*now, *before}]
+        n = sum(0 < difference < least for difference in differ)
+        if n:
+            few.append(f"of {name!r} for {n} value(s)")
+    told = f" Counts differ by fewer than {least:,}: {', '.join(few)}." if few else ""
+    number = earlier.entry.number
+    return [
+        Finding(
+            "rows-changed",
+            # that people are too few who are in one release only is certain; whom else it sets apart is in the groups
+            "breach" if 0 < earlier.removed < least else "warning",
+            f"{earlier.added:,} row(s) added and {earlier.removed:,} removed since release {number}: whoever compares "
+            f"the counts of release {number} with the new ones learns about these people.{told}",
+            earlier.added + earlier.removed,
+        )
+    ]
+
+
+def copy_parts(release: Any) -> dict[str, bytes]:
+    """The files of a release, by name; they load without anything else."""
+    if isinstance(release, TableRelease):
+        return {"release.json": _json(release.to_json("release.csv")), "release.csv": release.to_csv().encode()}
+    if isinstance(release, ModelRelease) and release.file is not None:
+        return {"release.json": _json(release.to_json("release.skops")), "release.skops": release.file}
+    return {"release.json": _json(release.to_json())}
+
+
+def _json(body: dict[str, Any]) -> bytes:
+    return canonical(body).encode()
