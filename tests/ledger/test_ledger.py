@@ -178,6 +178,7 @@ def test_rows_removed_are_noticed(tmp_path: Path):
     verdict = ledger.check(stump(None, people=fewer), fewer)
     assert (verdict.verdict, codes(verdict)) == ("not proven", ["rows-changed"])
     assert "0 row(s) added and 1 removed" in verdict.findings[0].message
+    assert verdict.pair == (1, 2)
     twice = {name: values * 2 for name, values in PEOPLE.items()}
     other = Ledger.open(tmp_path / "other")
     (tmp_path / "other").mkdir()
@@ -226,7 +227,7 @@ def test_a_table_without_the_columns_of_an_earlier_release_is_not_proven(tmp_pat
     ledger.add(stump("street"), PEOPLE)
     without = {name: values for name, values in PEOPLE.items() if name != "street"}
     verdict = ledger.add(stump(None), without)
-    assert (verdict.verdict, codes(verdict)) == ("not proven", ["columns-gone"])
+    assert (verdict.verdict, verdict.pair, codes(verdict)) == ("not proven", (1, 2), ["columns-gone"])
 
 
 # ---------------------------------------------------------------- kinds of releases

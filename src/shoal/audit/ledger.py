@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from shoal.release.ledger import Entry, LedgerFile
 from shoal.release.verdict import canonical
 
 ROWS = "rows.bin"
+Noticed = tuple[int, Finding]  # of which earlier release, and what
 SAME = 0.5  # of the rows, or of the columns, of the smaller of two tables: from here on one is the other, changed
 
 
@@ -187,7 +188,7 @@ class Ledger:
         others = [entry for entry in self.entries if entry.release != release.sha256]
         loaded = [as_subject(self.release(entry.number)) for entry in others]
         table = read_rows([*(subject.release for subject in loaded), release], X, y)
-        earlier, findings = self._same_table(others, loaded, table)
+        earlier, noticed = self._same_table(others, loaded, table)
         subjects = [*(each.subject for each in earlier), new]
         known = known_together(subjects, table, public)
         own = _own_audit(release, table, None if public is None else known)
@@ -201,13 +202,13 @@ class Ledger:
             joint = JointAudit.of(
                 own,
                 releases=dict(zip(numbers, (subject.what for subject in subjects), strict=True)),
-                pair=() if own.holds else numbers[-1:],
+                pair=(),
                 left_out=tuple(number for i, number in enumerate(numbers) if i not in telling),
                 pinned=(),
             )
-            own = replace(own, findings=())
-        findings += [finding for each in earlier for finding in _changes(each, table, new)]
-        return _with_findings(joint, own, findings), table
+            own = replace(own, findings=())  # they are those of the joint audit already
+        noticed += [(each.entry.number, finding) for each in earlier for finding in _changes(each, table, new)]
+        return _with_findings(joint, own, noticed, numbers[-1]), table
 
     def _number(self, release: Any) -> int:
         """The number of a release, or the one that it would get."""
@@ -216,41 +217,25 @@ class Ledger:
 
     def _same_table(
         self, entries: Sequence[Entry], subjects: Sequence[Released], table: Table
-    ) -> tuple[list[Earlier], list[Finding]]:
+    ) -> tuple[list[Earlier], list[Noticed]]:
         """The earlier releases of this table, and what there is to say of the others."""
-        earlier, findings = [], []
+        earlier: list[Earlier] = []
+        noticed: list[Noticed] = []
         for entry, subject in zip(entries, subjects, strict=True):
             gone = [name for name in subject.columns if name not in table]
             common = len(set(entry.columns) & set(table)) / min(len(entry.columns), len(table))
             if common < SAME:
                 continue  # another table: not even its columns are here
             if gone:
-                findings.append(
-                    Finding(
-                        "columns-gone",
-                        "breach",
-                        f"Release {entry.number} needs {', '.join(map(repr, gone))}, which these rows lack: it cannot "
-                        "be audited together with this one. Give the table with all columns.",
-                        entry.people,
-                    )
-                )
+                noticed.append((entry.number, _columns_gone(entry, gone)))
                 continue
             before = np.frombuffer(self._file.part(entry, ROWS), dtype="<u8")
             present, removed = compare_rows(before, row_digests(table, subject.columns, self._file.key))
             if present.sum() < SAME * min(len(before), table.n_rows):
-                findings.append(
-                    Finding(
-                        "other-table",
-                        "warning",
-                        f"Release {entry.number} has columns of this table, but fewer than half of its rows: it is "
-                        "taken for one of other people and left out. If it is about the same people, with values "
-                        "changed, this verdict does not cover both.",
-                        entry.people,
-                    )
-                )
+                noticed.append((entry.number, _other_table(entry)))
                 continue
             earlier.append(Earlier(entry, subject, present, removed))
-        return earlier, findings
+        return earlier, noticed
 
 
 def read_rows(releases: Sequence[Any], X: Any, y: Any) -> Table:
@@ -293,13 +278,40 @@ def _own_audit(release: Any, table: Table, known: Collection[str] | None) -> Aud
     return audit(release, fitted, public=known)
 
 
-def _with_findings(joint: JointAudit, own: Audit, more: list[Finding]) -> JointAudit:
+def _with_findings(joint: JointAudit, own: Audit, noticed: Sequence[Noticed], new: int) -> JointAudit:
     """The joint audit, with what was found of the new release alone and of the rows."""
     # how many targets are certain is told of joint groups already
     alone = [each for each in own.findings if each.code != "target-certain"]
+    more = [finding for _, finding in noticed]
     findings = sorted([*alone, *joint.findings, *more], key=lambda finding: finding.severity != "breach")
     holds = not any(finding.severity == "breach" for finding in findings)
-    return replace(joint, findings=tuple(findings), holds=holds, verdict="holds" if holds else "not proven")
+    pair = joint.pair
+    if not holds and not pair:  # then it fails alone, or because of what became of an earlier one's rows
+        blamed = [number for number, finding in noticed if finding.severity == "breach"]
+        pair = (*blamed[:1], new) if own.holds else (new,)
+    verdict: Literal["holds", "not proven"] = "holds" if holds else "not proven"
+    return replace(joint, findings=tuple(findings), holds=holds, verdict=verdict, pair=pair)
+
+
+def _columns_gone(entry: Entry, gone: Sequence[str]) -> Finding:
+    return Finding(
+        "columns-gone",
+        "breach",
+        f"Release {entry.number} needs {', '.join(map(repr, gone))}, which these rows lack: it cannot be audited "
+        "together with this one. Give the table with all columns.",
+        entry.people,
+    )
+
+
+def _other_table(entry: Entry) -> Finding:
+    return Finding(
+        "other-table",
+        "warning",
+        f"Release {entry.number} has columns of this table, but fewer than half of its rows: it is taken for one of "
+        "other people and left out. If it is about the same people, with values changed, this verdict does not cover "
+        "both.",
+        entry.people,
+    )
 
 
 def _changes(earlier: Earlier, table: Table, new: Released) -> list[Finding]:
