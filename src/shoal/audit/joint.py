@@ -9,7 +9,7 @@ have the same joint span exactly when they have the same span in each, so no tup
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from itertools import combinations
 from operator import and_
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
 from shoal.audit.groups import Groups, Ids, Spans, group_people, numbered, person_codes
-from shoal.audit.pinned import Pinned, TellsCounts, pinned
+from shoal.audit.pinned import Pinned, TellsCounts, Told, pinned
 from shoal.audit.released import Released
 from shoal.audit.result import Audit, Finding, Part
 from shoal.audit.subject import Subject
@@ -74,10 +74,9 @@ class JointAudit(Audit):
             text = text.replace("BREACH:", "not proven:", 1)
         # one release fails for certain, several together are only not proven to hold
         lines = [line.replace("breach: Together", "not proven: Together") for line in text.splitlines()]
-        counted = len(self.releases) - len(self.left_out)
-        told = f"  {len(self.releases)} release(s) together" + (
-            f", {counted} of which tell something private" if self.left_out else ""
-        )
+        told = f"  {len(self.releases)} release(s) of this table"
+        if self.left_out:
+            told += f"; {len(self.left_out)} of them tell nothing private and do not count"
         return "\n".join([lines[0], told, *lines[1:]])
 
     def __repr__(self) -> str:
@@ -244,9 +243,13 @@ def audit_together(
     spans = product.spans(which) if which else _everybody(table.n_rows)
     groups = group_people(spans, None, 1, target_is_public=False, person=whose)
     parts, failing = _ask([asked[i] for i in which or range(len(subjects))], groups)
-    pair = tuple(numbers[i] for i in _fewest(product, asked, whose)) if failing.any() else ()
     found = pinned((numbers[i], told) for i, told in _tellings(product, which))
-    findings = _findings(groups, parts, failing, {number: releases[number] for number in pair}, found)
+    findings = [_pinned_finding(each, bool(failing[groups.of_row[each.rows]].any())) for each in found if each.people]
+    pair: tuple[int, ...] = ()
+    if failing.any():
+        fewest = _fewest(product, asked, whose)
+        pair = tuple(numbers[i] for i in fewest.which)
+        findings.insert(0, _pair_finding({number: releases[number] for number in pair}, fewest))
     if which and not product.exact(which):
         findings.append(
             Finding(
@@ -270,6 +273,8 @@ def audit_together(
         sha256=fingerprint({"together": [subject.sha256 for subject in subjects]}),
     )
     left_out = tuple(number for i, number in enumerate(numbers) if i not in which)
+    # who is in a joint group of one value is no more than a bound: what is certain is pinned down
+    audit = replace(audit, findings=tuple(each for each in audit.findings if each.code != "target-certain"))
     return JointAudit.of(audit, releases=releases, pair=pair, left_out=left_out, pinned=found)
 
 
@@ -363,81 +368,74 @@ def _ask(asked: Sequence[Asked], groups: Groups) -> tuple[tuple[Part, ...], NDAr
     return tuple(parts.values()), failing
 
 
-def _fewest(product: Product, asked: Sequence[Asked], whose: Ids | None) -> tuple[int, ...]:
-    """The places of the fewest releases that fail already what all of them are asked; the last ones first."""
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Some of the subjects taken together, and how what all of them are asked goes."""
 
-    def fails(which: Sequence[int]) -> bool:
-        groups = group_people(product.spans(which), None, 1, target_is_public=False, person=whose)
-        return bool(_ask([asked[i] for i in telling], groups)[1].any())
+    which: Sequence[int]
+    groups: Groups
+    parts: tuple[Part, ...]
+    failing: NDArray[np.bool_]
 
+
+def _fewest(product: Product, asked: Sequence[Asked], whose: Ids | None) -> _Asked:
+    """The fewest subjects that fail already what all of them are asked; the last ones first."""
     telling = product.telling
+
+    def ask_of(which: Sequence[int]) -> _Asked:
+        groups = group_people(product.spans(which), None, 1, target_is_public=False, person=whose)
+        return _Asked(which, groups, *_ask([asked[i] for i in telling], groups))
+
     for size in (1, 2):
         for chosen in combinations(telling[::-1], size):
-            if fails(chosen):
-                return chosen[::-1]
+            found = ask_of(chosen[::-1])
+            if found.failing.any():
+                return found
     # finer groups fail wherever coarser ones do, so leaving out one after the other ends at a smallest set
-    kept = list(telling)
+    found = ask_of(telling)
     for i in telling:
-        fewer = [j for j in kept if j != i]
-        if fails(fewer):
-            kept = fewer
-    return tuple(kept)
+        fewer = ask_of([j for j in found.which if j != i])
+        if fewer.failing.any():
+            found = fewer
+    return found
 
 
-def _tellings(product: Product, which: Sequence[int]) -> Iterator[tuple[int, Any]]:
-    """What the counts of each release tell, of the people it was learned from."""
+def _tellings(product: Product, which: Sequence[int]) -> Iterator[tuple[int, Told]]:
+    """What the counts of each release tell, where all the people it was learned from are here."""
     for i in which:
         subject, rows = product.subjects[i], product.present[i]
-        if not isinstance(subject, TellsCounts):
-            continue
-        if rows is None:
-            for told in subject.told(product.table, product.public):
-                yield i, told
-        elif rows.any():
+        rows = np.ones(product.table.n_rows, dtype=bool) if rows is None else rows
+        if isinstance(subject, TellsCounts) and subject.n_people == rows.sum():
             for told in subject.told(product.table.take(rows), product.public):
                 yield i, told.spread(rows)
 
 
-def _findings(
-    groups: Groups,
-    parts: tuple[Part, ...],
-    failing: NDArray[np.bool_],
-    pair: Mapping[int, str],
-    found: Sequence[Pinned],
-) -> list[Finding]:
-    """Where the product fails, with whom, and what the counts pin down."""
-    findings = []
-    if pair:
-        named = " and ".join(f"release {number} ({what})" for number, what in pair.items())
-        # what one release breaks alone it breaks for what the others claim
-        how = f"Together, {named}" if len(pair) > 1 else f"Together with what the others claim, {named}"
-        people = groups.people_in(failing)
-        smallest = int(groups.people[failing].min())
-        broken = "; ".join(f"{part.requirement}{part.about}" for part in parts if not part.holds)
-        findings.append(
-            Finding(
-                "together-fails",
-                "breach",
-                f"{how} may set {people:,} {'person' if people == 1 else 'people'} in {int(failing.sum()):,} joint "
-                f"group(s) apart, the smallest of {smallest:,}. Not proven: {broken}.",
-                people,
-            )
-        )
-    for each in found:
-        if each.people:
-            exposed = "person" if each.people == 1 else "people"
-            named = " and ".join(map(str, sorted(set(each.releases))))
-            within = bool(failing[groups.of_row[each.rows]].any())
-            findings.append(
-                Finding(
-                    "pinned-together",
-                    "breach" if within else "warning",
-                    f"The published counts of releases {named} together pin down {each.column!r} of {each.people:,} "
-                    f"{exposed} for certain, though none of them does alone.",
-                    each.people,
-                )
-            )
-    return findings
+def _pair_finding(pair: Mapping[int, str], found: _Asked) -> Finding:
+    """The fewest releases that fail, and whom they set apart."""
+    named = " and ".join(f"release {number} ({what})" for number, what in pair.items())
+    # what one release breaks alone is what another one claims
+    how = f"Together, {named}" if len(pair) > 1 else f"Together with what the others claim, {named}"
+    people, smallest = found.groups.people_in(found.failing), int(found.groups.people[found.failing].min())
+    broken = "; ".join(f"{part.requirement}{part.about}" for part in found.parts if not part.holds)
+    return Finding(
+        "together-fails",
+        "breach",
+        f"{how} may set {people:,} {'person' if people == 1 else 'people'} in {int(found.failing.sum()):,} joint "
+        f"group(s) apart, the smallest of {smallest:,}. Not proven: {broken}.",
+        people,
+    )
+
+
+def _pinned_finding(found: Pinned, in_failing_group: bool) -> Finding:
+    """Whose private value is certain. In groups that keep what is asked it is what the requirement does not stop."""
+    return Finding(
+        "pinned-together",
+        "breach" if in_failing_group else "warning",
+        f"The published counts of releases {' and '.join(map(str, found.releases))} together pin down "
+        f"{found.column!r} of {found.people:,} {'person' if found.people == 1 else 'people'} for certain, though none "
+        "of them does alone.",
+        found.people,
+    )
 
 
 def _last_target(subjects: Sequence[Subject], table: Table, known: frozenset[str]) -> Column | None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.auditor import audit
-from shoal.audit.joint import JointAudit, Product, audit_together, known_together
+from shoal.audit.joint import JointAudit, audit_together, known_together
 from shoal.audit.released import Released, as_subject, in_kind
 from shoal.audit.result import Audit, Finding
 from shoal.data.frames import to_table
@@ -193,19 +193,11 @@ class Ledger:
         known = known_together(subjects, table, public)
         own = _own_audit(release, table, None if public is None else known)
         present = [None if each.present.all() else each.present for each in earlier] + [None]
-        telling = Product(subjects, table, known, present).telling
         numbers = [*(each.entry.number for each in earlier), self._number(release)]
-        if telling and len(subjects) - 1 in telling and len(telling) > 1:
-            joint = audit_together(subjects, table, public=known, numbers=numbers, present=present)
-        else:
+        joint = audit_together(subjects, table, public=known, numbers=numbers, present=present)
+        if numbers[-1] in joint.left_out or len(joint.left_out) == len(numbers) - 1:
             # nothing to be told together: the release, or all that came before it, tells nothing private
-            joint = JointAudit.of(
-                own,
-                releases=dict(zip(numbers, (subject.what for subject in subjects), strict=True)),
-                pair=(),
-                left_out=tuple(number for i, number in enumerate(numbers) if i not in telling),
-                pinned=(),
-            )
+            joint = JointAudit.of(own, releases=joint.releases, pair=(), left_out=joint.left_out, pinned=())
             own = replace(own, findings=())  # they are those of the joint audit already
         noticed += [(each.entry.number, finding) for each in earlier for finding in _changes(each, table, new)]
         return _with_findings(joint, own, noticed, numbers[-1]), table
@@ -280,10 +272,8 @@ def _own_audit(release: Any, table: Table, known: Collection[str] | None) -> Aud
 
 def _with_findings(joint: JointAudit, own: Audit, noticed: Sequence[Noticed], new: int) -> JointAudit:
     """The joint audit, with what was found of the new release alone and of the rows."""
-    # how many targets are certain is told of joint groups already
-    alone = [each for each in own.findings if each.code != "target-certain"]
     more = [finding for _, finding in noticed]
-    findings = sorted([*alone, *joint.findings, *more], key=lambda finding: finding.severity != "breach")
+    findings = sorted([*own.findings, *joint.findings, *more], key=lambda finding: finding.severity != "breach")
     holds = not any(finding.severity == "breach" for finding in findings)
     pair = joint.pair
     if not holds and not pair:  # then it fails alone, or because of what became of an earlier one's rows

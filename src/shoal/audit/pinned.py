@@ -67,6 +67,10 @@ class Told:
 class TellsCounts(Protocol):
     """A subject that publishes how many people of its bins have each value of a private column."""
 
+    @property
+    def n_people(self) -> int | None:
+        """How many people it tells of; None where it does not say."""
+
     def told(self, table: Table, public: Collection[str]) -> list[Told]:
         """The private columns whose values the published counts tell."""
 

@@ -73,6 +73,11 @@ class Released(Subject):
         target = () if self.target is None else (self.target,)
         return tuple(dict.fromkeys((*self.domain, *target, *self.sensitive)))
 
+    @property
+    def n_people(self) -> int | None:
+        """How many people it tells of; None where it states no counts."""
+        return int(self.release.n_people)
+
     @abstractmethod
     def told(self, table: Table, public: Collection[str]) -> list[Told]:
         """The private columns whose values the published counts tell, block by block."""
@@ -108,9 +113,14 @@ class ReleasedTree(Released):
         fitted = self.fitted(table) if self.domain else table
         return tree_spans, tree_spans.spans(fitted)
 
+    @property
+    def n_people(self) -> int | None:
+        """How many people it tells of; None where it states shares or answers only."""
+        return int(self.release.n_people) if self.release.statement == "counts" else None
+
     def told(self, table: Table, public: Collection[str]) -> list[Told]:
-        """The classes by leaf; with rounded shares, as if they were counts; nothing where only answers are stated."""
-        if self.target is None or self.target in public or self.release.statement == "majority":
+        """The classes by leaf."""
+        if self.target is None or self.target in public:
             return []
         target = fit_target(self.release, as_categorical(table[self.target]))
         return [Told.of(table[self.target], target.codes, tree_blocks(*self._walk(table, public)))]
