@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from helpers import oracle
 from shoal import to_table
 from shoal.audit.groups import Ids, Spans
-from shoal.audit.joint import Product, audit_together
+from shoal.audit.joint import audit_together
+from shoal.audit.product import Product
 from shoal.audit.released import as_subject
 from shoal.audit.subject import Subject
 from shoal.data.table import Table

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from helpers import oracle
 from shoal import AnonymousModel, AnonymousTreeClassifier, DataError, audit, load_sample, to_table
-from shoal.audit.joint import Product
+from shoal.audit.product import Product
 from shoal.audit.released import as_subject, in_kind
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import Generalised

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.audit.auditor import audit
+from shoal.audit.changes import Earlier, changes, columns_gone, other_table
 from shoal.audit.joint import JointAudit, audit_together, known_together
 from shoal.audit.released import Released, as_subject, in_kind
 from shoal.audit.result import Audit, Finding
@@ -21,7 +21,6 @@ from shoal.data.frames import to_table
 from shoal.data.table import Kind, Table
 from shoal.data.target import with_target
 from shoal.errors import DataError
-from shoal.privacy import people_behind
 from shoal.release import ModelRelease, TableRelease, load
 from shoal.release.digests import compare_rows, row_digests, table_fingerprint
 from shoal.release.ledger import Entry, LedgerFile
@@ -30,21 +29,6 @@ from shoal.release.verdict import canonical
 ROWS = "rows.bin"
 Noticed = tuple[int, Finding]  # of which earlier release, and what
 SAME = 0.5  # of the rows, or of the columns, of the smaller of two tables: from here on one is the other, changed
-
-
-@dataclass(frozen=True, eq=False)
-class Earlier:
-    """A release of the ledger, and what became of its rows."""
-
-    entry: Entry
-    subject: Released
-    present: NDArray[np.bool_]  # the rows here that it was made from
-    removed: int  # rows that it was made from and that are not here
-
-    @property
-    def added(self) -> int:
-        """Rows here that it was not made from."""
-        return int((~self.present).sum())
 
 
 class Ledger:
@@ -199,7 +183,11 @@ class Ledger:
             # nothing to be told together: the release, or all that came before it, tells nothing private
             joint = JointAudit.of(own, releases=joint.releases, pair=(), left_out=joint.left_out, pinned=())
             own = replace(own, findings=())  # they are those of the joint audit already
-        noticed += [(each.entry.number, finding) for each in earlier for finding in _changes(each, table, new)]
+        if numbers[-1] in joint.left_out:
+            noticed = []  # nor does it matter, then, what became of the others' rows
+        else:
+            counting = [each for each in earlier if each.entry.number not in joint.left_out]
+            noticed += [(each.entry.number, finding) for each in counting for finding in changes(each, table, new)]
         return _with_findings(joint, own, noticed, numbers[-1]), table
 
     def _number(self, release: Any) -> int:
@@ -219,12 +207,12 @@ class Ledger:
             if common < SAME:
                 continue  # another table: not even its columns are here
             if gone:
-                noticed.append((entry.number, _columns_gone(entry, gone)))
+                noticed.append((entry.number, columns_gone(entry, gone)))
                 continue
             before = np.frombuffer(self._file.part(entry, ROWS), dtype="<u8")
             present, removed = compare_rows(before, row_digests(table, subject.columns, self._file.key))
             if present.sum() < SAME * min(len(before), table.n_rows):
-                noticed.append((entry.number, _other_table(entry)))
+                noticed.append((entry.number, other_table(entry)))
                 continue
             earlier.append(Earlier(entry, subject, present, removed))
         return earlier, noticed
@@ -281,54 +269,6 @@ def _with_findings(joint: JointAudit, own: Audit, noticed: Sequence[Noticed], ne
         pair = (*blamed[:1], new) if own.holds else (new,)
     verdict: Literal["holds", "not proven"] = "holds" if holds else "not proven"
     return replace(joint, findings=tuple(findings), holds=holds, verdict=verdict, pair=pair)
-
-
-def _columns_gone(entry: Entry, gone: Sequence[str]) -> Finding:
-    return Finding(
-        "columns-gone",
-        "breach",
-        f"Release {entry.number} needs {', '.join(map(repr, gone))}, which these rows lack: it cannot be audited "
-        "together with this one. Give the table with all columns.",
-        entry.people,
-    )
-
-
-def _other_table(entry: Entry) -> Finding:
-    return Finding(
-        "other-table",
-        "warning",
-        f"Release {entry.number} has columns of this table, but fewer than half of its rows: it is taken for one of "
-        "other people and left out. If it is about the same people, with values changed, this verdict does not cover "
-        "both.",
-        entry.people,
-    )
-
-
-def _changes(earlier: Earlier, table: Table, new: Released) -> list[Finding]:
-    """What whoever compares counts learns of people who were added or removed since an earlier release."""
-    if not earlier.added and not earlier.removed:
-        return []
-    least = max(people_behind(earlier.subject.requirement), people_behind(new.requirement))
-    few = []
-    for name, before in earlier.subject.totals().items():
-        column = in_kind(table[name], "categorical")
-        now = dict(zip(column.names, column.counts().tolist(), strict=False))
-        differ = [abs(now.get(value, 0) - before.get(value, 0)) for value in {*now, *before}]
-        n = sum(0 < difference < least for difference in differ)
-        if n:
-            few.append(f"of {name!r} for {n} value(s)")
-    told = f" Counts differ by fewer than {least:,}: {', '.join(few)}." if few else ""
-    number = earlier.entry.number
-    return [
-        Finding(
-            "rows-changed",
-            # that people are too few who are in one release only is certain; whom else it sets apart is in the groups
-            "breach" if 0 < earlier.removed < least else "warning",
-            f"{earlier.added:,} row(s) added and {earlier.removed:,} removed since release {number}: whoever compares "
-            f"the counts of release {number} with the new ones learns about these people.{told}",
-            earlier.added + earlier.removed,
-        )
-    ]
 
 
 def copy_parts(release: Any) -> dict[str, bytes]:

@@ -108,7 +108,9 @@ class LedgerFile:
 
     def read(self) -> None:
         """Read the lines again, and refuse them unless all are there and none was changed."""
-        raw = self._bytes(self.path)
+        raw = _bytes(self.path)
+        if len(raw) > MAX_BYTES:
+            raise ReleaseError("too-large", f"{str(self.path)!r} has more than {MAX_BYTES:,} bytes.")
         *lines, rest = raw.split(b"\n")
         self._lines, self.torn = lines, len(rest)
         key = self.key if lines else b""
@@ -122,7 +124,7 @@ class LedgerFile:
     @property
     def key(self) -> bytes:
         """The key of lines and digests."""
-        text = self._bytes(self.folder / "key")
+        text = _bytes(self.folder / "key")
         try:
             key = bytes.fromhex(text.decode("ascii").strip())
         except ValueError:
@@ -132,16 +134,6 @@ class LedgerFile:
                 "ledger-key", f"The ledger's key {str(self.folder / 'key')!r} is missing or broken. Restore it."
             )
         return key
-
-    def _bytes(self, path: Path) -> bytes:
-        try:
-            if path.stat().st_size > MAX_BYTES:
-                raise ReleaseError("too-large", f"{str(path)!r} has more than {MAX_BYTES:,} bytes.")
-            return path.read_bytes()
-        except FileNotFoundError:
-            return b""
-        except OSError as error:
-            raise ReleaseError("cannot-read", f"Cannot read {str(path)!r}: {error.strerror}.") from None
 
     def _entry(self, line: bytes, number: int, before: str, key: bytes) -> Entry:
         try:
@@ -159,7 +151,7 @@ class LedgerFile:
 
     def _check_head(self, key: bytes) -> None:
         """The head tells how many lines there were at least, so that none is missing at the end."""
-        raw = self._bytes(self.folder / "head")
+        raw = _bytes(self.folder / "head")
         n_told, last = 0, FIRST
         if raw:
             try:
@@ -185,7 +177,7 @@ class LedgerFile:
 
     def part(self, entry: Entry, name: str) -> bytes:
         """One file of a release's copy, which must be as it was written."""
-        raw = self._bytes(self.copy_of(entry) / name)
+        raw = _bytes(self.copy_of(entry) / name)
         if hashlib.sha256(raw).hexdigest() != entry.files.get(name):
             raise ReleaseError(
                 "ledger-tampered",
@@ -212,6 +204,7 @@ class LedgerFile:
         """Hold the ledger while something is added; others who add wait. Lines are read again first."""
         try:
             self.folder.mkdir(mode=0o700, exist_ok=True)
+            self.folder.chmod(0o700)
             handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise ReleaseError("cannot-write", f"Cannot write to {str(self.folder)!r}: {error.strerror}.") from None
@@ -270,6 +263,16 @@ class LedgerFile:
         finally:
             os.close(handle)
         _flush_folder(self.folder)
+
+
+def _bytes(path: Path) -> bytes:
+    """What a file holds; nothing where there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise ReleaseError("cannot-read", f"Cannot read {str(path)!r}: {error.strerror}.") from None
 
 
 def _mac(body: Mapping[str, Any], key: bytes) -> str:
