@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shoal import AnonymousModel, AnonymousTreeClassifier, RoleError, audit, load_sample
+from shoal import AnonymousModel, AnonymousTreeClassifier, RequirementError, RoleError, audit, load_sample, to_table
 from shoal.anonymize import TreeAnonymizer
+from shoal.audit.foreign.blackbox import BlackBox
 from shoal.audit.joint import audit_together
 from shoal.audit.ledger import Ledger
 from shoal.audit.released import as_subject
@@ -143,6 +144,37 @@ def test_a_column_that_is_public_once_and_private_once_must_be_settled(tmp_path:
     assert caught.value.code == "roles-differ"
     assert ledger.check(other, PEOPLE, public=["street", "ill"]).left_out == (1,)
     assert ledger.check(other, PEOPLE, public=["street"]).verdict == "holds"
+
+
+def test_nothing_is_asked_because_of_what_tells_nothing(tmp_path: Path):
+    ledger = Ledger.open(tmp_path)
+    confident = stump("street", claims=({"requirement": "confidence", "c": 0.7},))
+    ledger.add(confident, PEOPLE)
+    # for somebody who knows who is ill the first release says nothing, and its claim is about nothing
+    verdict = ledger.check(stump("school", "job"), PEOPLE, public=["street", "school", "ill"])
+    assert (verdict.verdict, verdict.left_out) == ("holds", (1,))
+
+
+def test_together_needs_something_to_ask_and_something_to_ask_it_of():
+    table = to_table(PEOPLE)
+    with pytest.raises(DataError, match="at least one release"):
+        audit_together([], table)
+    box = BlackBox("a model", table.select(["street", "school"]), table["ill"], None)
+    with pytest.raises(RequirementError, match="say what to ask"):
+        audit_together([box], table)
+    verdict = audit_together([as_subject(stump("sex")), box], table, privacy=2)
+    assert (verdict.verdict, verdict.pair, verdict.smallest_group) == ("not proven", (2,), 1)
+    assert "finer-groups" in codes(verdict)
+    with pytest.raises(RoleError, match="no column 'streat'"):
+        audit_together([box], table, privacy=2, public=["streat"])
+    with pytest.raises(RoleError, match="one string"):
+        audit_together([box], table, privacy=2, public="street")
+
+
+def test_people_are_counted_not_rows():
+    table = to_table({**PEOPLE, "who": ["1", "1", "1", "1", "1", "2", "3", "3", "3", "3", "3"]})
+    verdict = audit_together([as_subject(stump("street"))], table, privacy=2, person="who")
+    assert (verdict.smallest_group, verdict.n_people, verdict.verdict) == (1, 3, "not proven")
 
 
 # ---------------------------------------------------------------- rows that come and go

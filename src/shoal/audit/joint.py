@@ -8,7 +8,7 @@ have the same joint span exactly when they have the same span in each, so no tup
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from itertools import combinations
@@ -28,7 +28,7 @@ from shoal.audit.subject import Subject
 from shoal.data.domain import check_sensitive
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
-from shoal.errors import RequirementError, RoleError, closest
+from shoal.errors import DataError, RequirementError, RoleError, closest
 from shoal.privacy import Requirement, as_requirement, needs_values
 from shoal.release.verdict import fingerprint
 
@@ -139,22 +139,24 @@ def audit_together(
     >>> both.verdict, both.pair, both.smallest_group < 200
     ('not proven', (1, 2), True)
     """
+    if not subjects:
+        raise DataError("not-a-release", "There is nothing to audit: give at least one release.")
     present = [None] * len(subjects) if present is None else present
     numbers = range(1, len(subjects) + 1) if numbers is None else numbers
     releases = dict(zip(numbers, (subject.what for subject in subjects), strict=True))
     known = known_together(subjects, table, public, sensitive, person)
     whose = None if person is None else person_codes(table[person])
     product = Product(subjects, table, known, present)
-    asked = [_asked(subject, table, known, privacy, sensitive) for subject in subjects]
     which = product.telling
+    asked = {i: _asked(subjects[i], table, known, privacy, sensitive) for i in which}
     spans = product.spans(which) if which else _everybody(table.n_rows)
     groups = group_people(spans, None, 1, target_is_public=False, person=whose)
-    parts, failing = _ask([asked[i] for i in which or range(len(subjects))], groups)
+    parts, failing = _ask(asked.values(), groups)
     found = pinned((numbers[i], told) for i, told in _tellings(product, which))
     findings = [_pinned_finding(each, bool(failing[groups.of_row[each.rows]].any())) for each in found if each.people]
     pair: tuple[int, ...] = ()
     if failing.any():
-        fewest = _fewest(product, asked, whose)
+        fewest = _fewest(product, list(asked.values()), whose)
         pair = tuple(numbers[i] for i in fewest.which)
         findings.insert(0, _pair_finding({number: releases[number] for number in pair}, fewest))
     if which and not product.exact(which):
@@ -167,7 +169,7 @@ def audit_together(
             )
         )
     audit = conclude(
-        reduce(and_, [requirement for requirement, _ in asked]),
+        reduce(and_, [_requirement(subjects[i], privacy) for i in which or range(len(subjects))]),
         groups,
         groups.n_bins > 1,
         parts,
@@ -229,6 +231,16 @@ def _everybody(n_rows: int) -> Spans:
 Asked = tuple[Requirement, list[Column | None]]
 
 
+def _requirement(subject: Subject, privacy: Requirement | int | None) -> Requirement:
+    if privacy is not None:
+        return as_requirement(privacy)
+    if isinstance(subject, Released):
+        return subject.requirement
+    raise RequirementError(
+        "no-requirement", "This model claims nothing, so say what to ask of it, for example privacy=10."
+    )
+
+
 def _asked(
     subject: Subject,
     table: Table,
@@ -237,14 +249,7 @@ def _asked(
     sensitive: Sequence[str],
 ) -> Asked:
     """What is asked because of one subject, and of which columns; [None] where sizes are all it asks."""
-    if privacy is not None:
-        requirement = as_requirement(privacy)
-    elif isinstance(subject, Released):
-        requirement = subject.requirement
-    else:
-        raise RequirementError(
-            "no-requirement", "This model claims nothing, so say what to ask of it, for example privacy=10."
-        )
+    requirement = _requirement(subject, privacy)
     if not needs_values(requirement):
         return requirement, [None]
     columns: list[Column | None] = []
@@ -264,7 +269,7 @@ def _asked(
     return requirement, columns
 
 
-def _ask(asked: Sequence[Asked], groups: Groups) -> tuple[tuple[Part, ...], NDArray[np.bool_]]:
+def _ask(asked: Iterable[Asked], groups: Groups) -> tuple[tuple[Part, ...], NDArray[np.bool_]]:
     """Ask everything that is asked, once each, of every group that is not exempt."""
     parts: dict[tuple[str, str], Part] = {}
     failing = np.zeros(len(groups), dtype=bool)
@@ -291,7 +296,7 @@ def _fewest(product: Product, asked: Sequence[Asked], whose: Ids | None) -> _Ask
 
     def ask_of(which: Sequence[int]) -> _Asked:
         groups = group_people(product.spans(which), None, 1, target_is_public=False, person=whose)
-        return _Asked(which, groups, *_ask([asked[i] for i in telling], groups))
+        return _Asked(which, groups, *_ask(asked, groups))
 
     for size in (1, 2):
         for chosen in combinations(telling[::-1], size):
