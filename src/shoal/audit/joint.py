@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import AuditColumn, rows_columns
 from shoal.audit.groups import Groups, Ids, Spans, group_people, person_codes
 from shoal.audit.pinned import Pinned, TellsCounts, Told, pinned
 from shoal.audit.product import Product, Rows
@@ -33,7 +34,7 @@ from shoal.privacy import Requirement, as_requirement, needs_values
 from shoal.release.verdict import fingerprint
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class JointAudit(Audit):
     """The audit of several releases of one table together.
 
@@ -179,6 +180,7 @@ def audit_together(
         target=_last_target(subjects, table, known),
         exact=False,
         public=tuple(name for name in table if name in known),
+        columns=_columns(subjects, known, person),
         sha256=fingerprint({"together": [subject.sha256 for subject in subjects]}),
     )
     left_out = tuple(number for i, number in enumerate(numbers) if i not in which)
@@ -348,6 +350,12 @@ def _pinned_finding(found: Pinned, in_failing_group: bool) -> Finding:
         "of them does alone.",
         found.people,
     )
+
+
+def _columns(subjects: Sequence[Subject], known: frozenset[str], person: str | None) -> tuple[AuditColumn, ...]:
+    """The columns that some release looks at; where several state a domain, as the last one does."""
+    domain = {name: attribute for subject in subjects for name, attribute in subject.domain.items()}
+    return rows_columns(domain.values(), known, target=None, sensitive=(), person=person, declared=domain)
 
 
 def _last_target(subjects: Sequence[Subject], table: Table, known: frozenset[str]) -> Column | None:
