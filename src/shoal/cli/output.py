@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.audit import Audit
     from shoal.audit.telling import ColumnRanking
-    from shoal.release import TreeRelease
+    from shoal.release import EnsembleRelease, TreeRelease
 
 # values may come from a stranger's file: none may steer the terminal or turn the reading order around
 _STEERING = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F]
@@ -147,7 +147,7 @@ def write_text(path: Path, text: str) -> None:
     written.append(str(path))
 
 
-def write_release(path: Path, release: TreeRelease) -> None:
+def write_release(path: Path, release: TreeRelease | EnsembleRelease) -> None:
     """Write a release; it refuses unless its own audit holds."""
     release.save(path)
     written.append(str(path))
