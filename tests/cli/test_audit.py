@@ -147,6 +147,20 @@ def test_rules(shoal: Shoal, folder: Path) -> None:
     )
 
 
+def test_an_attack_on_a_model(shoal: Shoal, refuses: Refuses, tree: Path, frame: pd.DataFrame) -> None:
+    frame[["age", "sex", "education"]].head(100).to_csv(tree / "known.csv", index=False)
+    ran = shoal("attack", "tree.skops", "known.csv", "-o", "beliefs.csv", "--json")
+    assert ran.code == 0
+    assert ran.json["people"] == 100
+    assert set(ran.json["beliefs"]) == {"diabetes"}
+    assert len((tree / "beliefs.csv").read_text().splitlines()) == 101
+    toml = (tree / "shoal.toml").read_text()
+    (tree / "shoal.toml").write_text(toml.replace('source = "clinic.csv"', ""))
+    assert "No table" in refuses("attack", "tree.skops", "known.csv", code=2)
+    assert shoal("attack", "tree.skops", "known.csv", "--data", "clinic.csv").code == 0
+    assert "this is a table, or rules" in refuses("attack", "clinic.csv", "known.csv", code=2)
+
+
 # ------------------------------------------------------------------ pickles
 
 

@@ -59,14 +59,16 @@ class Question:
         return drawn_tree(self.what, self.X, self.y, public=verdict.public, domain=options["domain"], also=also)
 
 
-def question(thing: Thing, project: Project, source: Path | None) -> Question:
-    """What to ask of a thing."""
+def question(thing: Thing, project: Project, source: Path | None, *, requires: bool = True) -> Question:
+    """What to ask of a thing; where nothing is required of groups, `requires` is False."""
     if thing.kind == "release":
         return _of_release(thing.what, project, source)
     if thing.kind == "table":
         return _of_table(thing.what, project, source)
     assert source is not None
-    return (_of_rules if thing.kind == "rules" else _of_model)(thing.what, project, source)
+    if thing.kind == "rules":
+        return _of_rules(thing.what, project, source)
+    return _of_model(thing.what, project, source, _required(project) if requires else None)
 
 
 def _of_release(release: Any, project: Project, source: Path | None) -> Question:
@@ -102,9 +104,8 @@ def _required(project: Project) -> Requirement:
     return required
 
 
-def _of_model(model: Any, project: Project, source: Path) -> Question:
+def _of_model(model: Any, project: Project, source: Path, required: Requirement | None) -> Question:
     """A fitted model: roles are those of the project, for the columns that the model was given."""
-    required = _required(project)
     table = read_data(project, source)
     roles = resolve_roles(project, table, need_target=False)
     person = project.person

@@ -50,7 +50,7 @@ JSON_KEYS = {
     "`highest_confidence`, `exact`, `group_sizes`, `risk`, `measures` (one each for the target and every sensitive "
     "column), `missing`, `findings`, `release_sha256`, `written`; with `--columns` also `ranking`",
     "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, "
-    "`exact`, `written`",
+    "`exact`, `written`; with a model `what`, and `beliefs` by column instead of what is about the target",
     "repair": "`release` (as in its file), `before` and `after` (as of `shoal audit`), `trees`, `leaves`, `accuracy` "
     "and `test_accuracy` (each of the model and of the release), `written`",
     "ledger add": "as of `shoal audit`, without `written`, and `verdict`, `releases` (each `number`, `what`), `pair`, "
