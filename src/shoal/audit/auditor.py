@@ -49,8 +49,8 @@ def audit(
     sensitive
         For a foreign model: private columns besides the target that requirements about values are asked of.
     person
-        For a foreign model: the column that tells people apart, where they may have several rows. Then every count is
-        one of different people.
+        The column that tells people apart, where they may have several rows. Then every count is one of different
+        people. A release that counts people asks for it; one that counts rows is asked more than it claims.
 
     Returns
     -------
@@ -84,20 +84,19 @@ def audit(
 
         subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
         return audit_subject(subject, table, public=public, privacy=privacy, sensitive=sensitive, person=person)
-    if domain is not None or sensitive or person is not None:
+    if domain is not None or sensitive:
         raise DataError(
             "stated-already",
-            "A release states its own domain, sensitive columns and whether rows are people: leave out domain=, "
-            "sensitive= and person=.",
+            "A release states its own domain and sensitive columns: leave out domain= and sensitive=.",
         )
     if isinstance(release, TableRelease):
         from shoal.audit.tables import audit_table
 
-        return audit_table(release, X, y, public=public, privacy=privacy)
+        return audit_table(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, ModelRelease):
         from shoal.audit.models import audit_model
 
-        return audit_model(release, X, y, public=public, privacy=privacy)
+        return audit_model(release, X, y, public=public, privacy=privacy, person=person)
     from shoal.audit.trees import audit_tree
 
-    return audit_tree(release, X, y, public=public, privacy=privacy)
+    return audit_tree(release, X, y, public=public, privacy=privacy, person=person)

@@ -101,6 +101,13 @@ class Groups:
             key = self._one_value_each(key, n_codes)
         return np.bincount(key, minlength=len(self) * n_codes).reshape(len(self), n_codes)
 
+    def totals(self, column: Column) -> Ids:
+        """How many people of the whole table have each value of a column, each counted once as if in one group."""
+        if self.person is None:
+            return column.counts()
+        everybody = replace(self, of_row=np.zeros_like(self.of_row), people=np.array([self.n_people]))
+        return np.asarray(everybody.by_value(column)[0])
+
     def _one_value_each(self, key: Ids, n_codes: int) -> Ids:
         assert self.person is not None
         n_people = self.n_people

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.groups import Groups
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
+from shoal.audit.whose import more_than_claimed, whose_rows
 from shoal.data.table import Column
 from shoal.errors import RequirementError
 from shoal.privacy import Requirement, as_requirement, needs_values, parts_of
@@ -26,15 +28,18 @@ def audit_tree(
     *,
     public: Collection[str] | None = None,
     privacy: Requirement | int | None = None,
+    person: str | None = None,
 ) -> Audit:
     """Recount the groups of a released tree from the rows. The parameters are those of `audit`."""
     requirement = release.requirement if privacy is None else as_requirement(privacy)
-    counted = recount(release, X, y, public)
+    whose = whose_rows(release, X, person, named=column_names(release), public=public)
+    counted = recount(release, X, y, public, whose)
     sensitive = sensitive_columns(release, counted, requirement)
     groups = counted.groups
     counts_for = groups.n_bins > 1
     parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
     findings = describe_groups(release, counted, failing) + findings + compare_rows(release, counted)
+    findings += compare_people(release, groups) + more_than_claimed(release, whose)
     return conclude(
         requirement,
         groups,
@@ -48,6 +53,26 @@ def audit_tree(
         public=release.public if public is None else tuple(sorted(counted.public)),
         sha256=release.sha256,
     )
+
+
+def column_names(release: TreeRelease) -> set[str]:
+    """The columns that a tree says something of."""
+    return {attribute.name for attribute in release.attributes} | set(release.unused)
+
+
+def compare_people(release: TreeRelease, groups: Groups) -> list[Finding]:
+    """Another number of people than the release states."""
+    if release.people is None or release.people == groups.n_people:
+        return []
+    return [
+        Finding(
+            "counts-differ",
+            "breach",
+            f"The release states {release.people:,} people and these rows have {groups.n_people:,}: other rows, or a "
+            "changed file.",
+            groups.n_people,
+        )
+    ]
 
 
 def what_tree(release: TreeRelease) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal._kernels import counts as kernels
+from shoal._kernels import people as people_kernels
 from shoal._threads import side_by_side
 from shoal.data.table import Codes, smallest_dtype
 from shoal.engines.base import Counts, Feature, Ids, Way
@@ -52,6 +53,29 @@ class Sorted:
         columns = self._columns[column], self._columns[other]
         kernels.count_pairs(*columns, self._starts[ids], self._ends[ids], counts)
         return counts
+
+    def people(
+        self,
+        ids: Ids,
+        column: int,
+        per_code: int,
+        branch_of: NDArray[np.int32],
+        n_branches: int,
+        values: tuple[int, int] | None,
+    ) -> Counts:
+        """Different people of each set by branch and, where a column and its number of values are given, by value.
+
+        The last column says whose row each is, and the rows of a person stand together: a set never changes the order
+        of the rows it is made of.
+        """
+        starts, ends, rows = self._starts[ids], self._ends[ids], (self._columns[-1], self._columns[column], per_code)
+        if values is None:
+            counts = np.zeros((len(ids), n_branches), dtype=np.int64)
+            people_kernels.people_by_branch(*rows, branch_of, starts, ends, counts)
+            return counts[:, :, None]
+        by_value = np.zeros((len(ids), n_branches, values[1]), dtype=np.int64)
+        people_kernels.people_by_value(*rows, branch_of, self._columns[values[0]], starts, ends, by_value)
+        return by_value
 
     def some(self, one: int, column: int, most: int) -> Keys:
         """The keys of a set's people, or of at most `most` of them, evenly spaced."""
@@ -112,6 +136,8 @@ class MemoryEngine:
         The target's codes and how many there are.
     sensitive
         Codes and number of values of each column that a requirement is about.
+    person
+        Whose row each is, where people have several; None: every row is a person.
     """
 
     def __init__(
@@ -121,10 +147,19 @@ class MemoryEngine:
         target: Codes,
         n_classes: int,
         sensitive: Sequence[tuple[Codes, int]] = (),
+        person: Ids | None = None,
     ) -> None:
         self.features = features
         self.n_people = len(target)
         self.n_classes = n_classes
+        self.several_rows = person is not None
+        self.n_different = self.n_people if person is None else int(person.max()) + 1
+        self._whose: list[Keys] = []  # one more column, or none
+        if person is not None:  # the rows of a person side by side, so that people can be counted in passing
+            order = np.argsort(person, kind="stable")
+            self._whose = [person[order].astype(np.int32)]
+            codes, target = [column[order] for column in codes], target[order]
+            sensitive = [(column[order], n_values) for column, n_values in sensitive]
         self._codes = codes
         self._target = target
         self._sensitive = sensitive
@@ -140,7 +175,7 @@ class MemoryEngine:
             return keys
 
         found = side_by_side(with_class, range(len(self.features)), rows=self.n_people)
-        return Sorted([*found, self._target.astype(smallest_dtype(self.n_classes))])
+        return Sorted([*found, self._target.astype(smallest_dtype(self.n_classes)), *self._whose])
 
     @cached_property
     def _spans(self) -> Sorted:
@@ -148,7 +183,7 @@ class MemoryEngine:
         # one type for what is counted by, so that a kernel is compiled once per type of code
         values = (codes.astype(np.int32) for codes, _ in self._sensitive)
         public = (codes for feature, codes in zip(self.features, self._codes, strict=True) if feature.public)
-        return Sorted([self._target, *values, *public])
+        return Sorted([self._target, *values, *public, *self._whose])
 
     def _public(self, feature: int) -> int:
         """Where a public feature stands among the columns of the spans."""
@@ -201,3 +236,20 @@ class MemoryEngine:
     def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """See `Engine`."""
         return self._spans.split(spans, self._public(feature), 1, branch_of, n_branches)
+
+    def node_people(
+        self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int, by: int | None
+    ) -> Counts:
+        """See `Engine`."""
+        values = None if by is None else (len(self.features), self.n_classes)
+        return self._nodes.people(nodes, feature, self.n_classes, branch_of, n_branches, values)
+
+    def span_people(
+        self, spans: Ids, feature: int | None, branch_of: NDArray[np.int32] | None, n_branches: int, by: int | None
+    ) -> Counts:
+        """See `Engine`."""
+        values = None if by is None else (1 + by, self._sensitive[by][1])
+        if feature is None or branch_of is None:
+            all_in_one = np.zeros((len(spans), self.n_classes), dtype=np.int32)
+            return self._spans.people(spans, 0, 1, all_in_one, 1, values)
+        return self._spans.people(spans, self._public(feature), 1, branch_of, n_branches, values)
