@@ -100,8 +100,8 @@ def generalise_by_tree(
     if release.several_rows and person is None:
         raise DataError(
             "person-needed",
-            "This release counts different people, who have several rows each. Say which column tells them apart "
-            "with person=.",
+            "This release counts different people, who have several rows each. Name the column that tells them apart "
+            "(person=, or --person on the command line).",
         )
     roles = {attribute.name: attribute.role for attribute in release.attributes} | dict(release.unused)
     absent = [name for name in roles if name not in table]

@@ -29,8 +29,8 @@ def whose_rows(
         if release.several_rows:
             raise DataError(
                 "person-needed",
-                "This release counts different people, who have several rows each. Say which column tells them apart "
-                "with person=.",
+                "This release counts different people, who have several rows each. Name the column that tells them apart "
+                "(person=, or --person on the command line).",
             )
         return None
     if person in named or person in (public or ()):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.release import TreeRelease
 
 
-@takes("public", "k", "confidence", "reading")
+@takes("public", "person", "k", "confidence", "reading")
 def audit(project: Project, release: Release, data: Data = None, report: Report = None, as_json: Json = False) -> None:
     """Recount a release's groups: does its promise hold?
 
@@ -40,7 +40,8 @@ def audit(project: Project, release: Release, data: Data = None, report: Report 
     table = None if source is None else read_for(loaded, project, source)
     public = known_to_attacker(loaded, project)
     with output.busy("Counting"):
-        verdict = recount(loaded, table, public=public, privacy=_asked(loaded, project))
+        person = None if table is None else project.person
+        verdict = recount(loaded, table, public=public, privacy=_asked(loaded, project), person=person)
     if report is not None:
         output.write_audit_report(report, loaded, verdict)
     if as_json:

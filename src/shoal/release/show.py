@@ -49,9 +49,10 @@ def headline(release: TreeRelease) -> str:
     """What the release is and what it claims, in a line."""
     n_leaves = len(release.leaves)
     leaves = "1 leaf" if n_leaves == 1 else f"{n_leaves:,} leaves"
-    said = f"{release.n_people:,} people" if release.statement == "counts" else WORDS[release.statement]
-    if release.several_rows:
-        said += " with several rows each" if release.statement == "counts" else " by people with several rows each"
+    if release.statement == "counts":
+        said = f"{release.n_people:,} {'different people' if release.several_rows else 'people'}"
+    else:
+        said = f"{WORDS[release.statement]}{' among different people' if release.several_rows else ''}"
     if release.weights is not None:
         said += f"; {weights_text(release)}"
     return f"{release.target}: {leaves}, {said}; claimed: {release.requirement.describe()}"

@@ -72,7 +72,7 @@ def report_html(release: TreeRelease, audit: Audit) -> str:
         _requirements(audit),
         _attributes(release, audit),
         tree_section(release, guilty_nodes(audit)),
-        _limits(),
+        _limits(audit),
         _end(release),
     ]
     return (
@@ -210,8 +210,8 @@ def _attributes(release: TreeRelease, audit: Audit) -> str:
     )
 
 
-def _limits() -> str:
-    items = "".join(f"<li><strong>{escape(head)}</strong> {escape(text)}</li>" for head, text in words.LIMITS)
+def _limits(audit: Audit) -> str:
+    items = "".join(f"<li><strong>{escape(head)}</strong> {escape(text)}</li>" for head, text in words.limits(audit))
     return f"<h2>What the promise does not cover</h2><ul>{items}</ul>"
 
 

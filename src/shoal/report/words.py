@@ -33,11 +33,18 @@ LIMITS = (
         "He knows the public columns and nothing private. Somebody who knows private values of some people, "
         "or facts that rule out combinations of the declared domain, can tell more.",
     ),
-    (
-        "Rows are taken for people.",
-        "If a person has several rows, k rows are not k people.",
-    ),
 )
+ROWS = ("Rows are taken for people.", "If a person has several rows, k rows are not k people.")
+SEVERAL_ROWS = (
+    "One row at a time.",
+    "People have several rows each, and different people were counted. Somebody who knows that several rows are the "
+    "same person's can put together what each of them tells.",
+)
+
+
+def limits(audit: Audit) -> tuple[tuple[str, str], ...]:
+    """What the promise leaves out, each as a headline and a text."""
+    return (*LIMITS, ROWS if audit.unit == "rows" else SEVERAL_ROWS)
 
 
 def number(count: int, one: str, many: str) -> str:
