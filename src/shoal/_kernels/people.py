@@ -17,13 +17,19 @@ def people_by_branch(person, keys, per_code, branch_of, starts, ends, out):
     A code is a key divided by per_code.
     """
     last = np.empty(out.shape[1], dtype=np.int64)  # the person who was counted last in each branch, by number
+    n_keys = branch_of.shape[1] * per_code
+    of_key = np.empty(n_keys, dtype=branch_of.dtype)
     for s in range(len(starts)):
         last[:] = 0
         number = 0
+        tabled = ends[s] - starts[s] >= n_keys  # a table is faster than a division a row
+        if tabled:
+            for key in range(n_keys):
+                of_key[key] = branch_of[s, key // per_code]
         for i in range(starts[s], ends[s]):
             if i == starts[s] or person[i] != person[i - 1]:
                 number += 1
-            b = branch_of[s, keys[i] // per_code]
+            b = of_key[keys[i]] if tabled else branch_of[s, keys[i] // per_code]
             if last[b] != number:
                 last[b] = number
                 out[s, b] += 1

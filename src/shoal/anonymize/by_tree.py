@@ -100,7 +100,7 @@ def generalise_by_tree(
     if release.several_rows and person is None:
         raise DataError(
             "person-needed",
-            "This release counts different people, who have several rows each. Name the column that tells them apart "
+            "This release counts different people, who have several rows. Name the column that tells them apart "
             "(person=, or --person on the command line).",
         )
     roles = {attribute.name: attribute.role for attribute in release.attributes} | dict(release.unused)

@@ -65,7 +65,7 @@ class _Key:
     def _people_of(self, chosen: NDArray[np.bool_]) -> int:
         if self.person is None:
             return int(self.people[chosen].sum())
-        return len(np.unique(self.person[chosen[self.of_row]]))
+        return int(np.count_nonzero(np.bincount(self.person[chosen[self.of_row]])))
 
     def rank(self, k: int) -> tuple[int, int, int]:
         """The more an attacker can tell, the greater."""

@@ -29,7 +29,7 @@ def whose_rows(
         if release.several_rows:
             raise DataError(
                 "person-needed",
-                "This release counts different people, who have several rows each. Name the column that tells them apart "
+                "This release counts different people, who have several rows. Name the column that tells them apart "
                 "(person=, or --person on the command line).",
             )
         return None

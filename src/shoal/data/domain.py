@@ -69,6 +69,8 @@ def declare_domain(
 
 def _categorical(column: Column, declared: Sequence[Any] | None, people: int, person: Ids | None) -> Column:
     if declared is None:
+        if not people:
+            return column
         counts = people_by_code(column.codes, column.n_codes, person)
         rare = int(((counts > 0) & (counts < people)).sum())
         if rare:

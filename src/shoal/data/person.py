@@ -35,4 +35,11 @@ def people_by_code(codes: NDArray[np.integer], n_codes: int, person: Ids | None)
     if person is None:
         return np.bincount(codes, minlength=n_codes)
     n_people = int(person.max()) + 1
-    return np.bincount(np.unique(codes.astype(np.int64) * n_people + person) // n_people, minlength=n_codes)
+    once = distinct(codes.astype(np.int64) * n_people + person)
+    return np.bincount(once // n_people, minlength=n_codes)
+
+
+def distinct(numbers: Ids) -> Ids:
+    """Different numbers, ascending; for many numbers sorting is several times faster than np.unique, which hashes."""
+    ordered = np.sort(numbers)
+    return np.asarray(ordered[np.append(np.ones(min(1, len(ordered)), dtype=bool), ordered[1:] != ordered[:-1])])

@@ -67,7 +67,7 @@ def in_classes(column: Column, people: int, person: Ids | None = None) -> tuple[
 
 def _people(person: Ids | None, where: NDArray[np.bool_]) -> int:
     """How many people some rows are of."""
-    return int(where.sum()) if person is None else len(np.unique(person[where]))
+    return int(where.sum()) if person is None else int(np.count_nonzero(np.bincount(person[where])))
 
 
 def _runs(column: Column, person: Ids | None, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -86,6 +86,26 @@ class PeopleVeto:
         return kept
 
 
+def best_kept(form: Form, counts: Counts, order: Order | None, people: PeopleVeto, keep: Keep) -> tuple[Counts, Counts]:
+    """`Form.best` for nodes that are spans, by counting people: of most nodes only the best position by rows."""
+    gains, best = form.best(counts, order, people.by_rows)
+    found = np.flatnonzero(gains > 0)
+    if not len(found):
+        return gains, best
+    kept = keep(found, form.branches(best[found], None if order is None else order[found]))
+    refused = found[~kept]
+    if len(refused):
+        own, own_order = counts[refused], None if order is None else order[refused]
+        gains[refused], best[refused] = first_kept(
+            form,
+            form.gains(own, own_order),
+            form.kept(people.by_rows.asked(own, None), own_order, people.by_rows, None),
+            own_order,
+            lambda nodes, branch_of: keep(refused[nodes], branch_of),
+        )
+    return gains, best
+
+
 def first_kept(form: Form, gains: Counts, possible: Kept, order: Order | None, keep: Keep) -> tuple[Counts, Counts]:
     """`Form.best` by counting people: the position of each node that is preferred among those that are kept.
 

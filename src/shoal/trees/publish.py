@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.person import people_by_code
 from shoal.data.roles import Roles
 from shoal.data.table import Table
 from shoal.engines import Feature
@@ -103,8 +104,7 @@ def count_people(release: TreeRelease, table: Table, person: Ids) -> TreeRelease
     """The release with the different people of each leaf and class instead of their rows."""
     n_people, n_classes = int(person.max()) + 1, len(release.classes)
     bins = release.apply(table) * n_classes + table[release.target].codes
-    once = np.unique(bins * n_people + person) // n_people
-    counts = np.bincount(once, minlength=len(release.nodes) * n_classes).reshape(-1, n_classes)
+    counts = people_by_code(bins, len(release.nodes) * n_classes, person).reshape(-1, n_classes)
     nodes = tuple(
         replace(node, counts=tuple(own.tolist())) if node.is_leaf else node
         for node, own in zip(release.nodes, counts, strict=True)

@@ -19,7 +19,7 @@ from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import Cuts, Form, form_of
 from shoal.trees.lookahead import Chosen, Lookahead, NodeGround
 from shoal.trees.offers import Offer, offer_of
-from shoal.trees.people import PeopleVeto, first_kept
+from shoal.trees.people import PeopleVeto, best_kept
 from shoal.trees.score import Order, Score
 from shoal.trees.search import Search
 from shoal.trees.spans import root_refusal
@@ -168,12 +168,8 @@ class Rounds:
             if people is None or self._veto.least == 1:  # whoever is somewhere is one person
                 return form.best(counts, order, self._veto)
             own = ids[piece]
-            return first_kept(
-                form,
-                form.gains(counts, order),
-                form.kept(people.by_rows.asked(counts, None), order, people.by_rows, None),
-                order,
-                lambda nodes, branch_of: people.nodes_keep(own[nodes], f, branch_of),
+            return best_kept(
+                form, counts, order, people, lambda nodes, branch_of: people.nodes_keep(own[nodes], f, branch_of)
             )
 
         return offer_of(self._engine, self._score, ids, f, form, best)
