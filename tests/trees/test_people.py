@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from helpers import oracle
 from helpers.strategies import Case, cases
-from shoal import Closeness, Confidence, DistinctDiversity, KAnonymity, PromiseError, audit
+from shoal import AnonymousTreeClassifier, Closeness, Confidence, DistinctDiversity, KAnonymity, PromiseError, audit
 from shoal.audit.groups import Groups, count_people
 from shoal.data import load_hierarchies, to_table
 from shoal.data.person import people_by_code, whose_rows
+from shoal.trees import mine as mining
 from shoal.trees.mine import mine_tree
 from shoal.trees.people import by_value
+from shoal.trees.prune import _compact
 
 MANNERS = [
     {},
@@ -185,3 +187,62 @@ def test_whose_rows():
     people = to_table({"p": ["x", "y", "x"], "q": ["x", "y", "z"]})
     assert whose_rows(people["p"]).tolist() == [0, 1, 0]
     assert whose_rows(people["q"]) is None
+
+
+def test_a_merge_that_breaks_the_promise_is_undone(monkeypatch):
+    """Two groups of the same people keep it; together, everybody has one value in common."""
+    rng = random.Random(133)
+    n = rng.choice([10, 20, 30])
+    rows = [row for p in range(n) for row in ((f"s{p}", "0", "0", "0", "x"), (f"s{p}", "1", "0", "0", "z"))]
+    rows += [row for p in range(n) for row in ((f"u{p}", "0", "0", "0", "y"), (f"u{p}", "1", "0", "0", "x"))]
+    for i in range(rng.choice([40, 80, 160])):
+        side = rng.choice("01")
+        shares = [1, rng.choice([1, 2, 3]), rng.choice([1, 2, 3])]
+        rows.append((f"v{i}", side, "1", "0", rng.choices("xyz", shares)[0]))
+    for i in range(rng.choice([10, 20, 40, 60])):
+        other = rng.choice("01")
+        side = rng.choice("01")
+        rows.append((f"w{i}", side, other, "1", ("y" if other == "0" else "z") if rng.random() < 0.9 else "x"))
+    table = {name: [row[i] for row in rows] for i, name in ((1, "a"), (2, "b"), (3, "h"), (4, "t"), (0, "who"))}
+    tried = []
+
+    def without_a(grown, pruning, weights=None):
+        tried.append(pruning)
+        for node in grown if pruning is not None else []:
+            if node.split is not None and node.split.feature == 0:
+                node.split, node.children = None, {}
+        return grown if pruning is None else _compact(grown, 1)
+
+    monkeypatch.setattr(mining, "prune", without_a)
+    model = AnonymousTreeClassifier(
+        Confidence(0.6),
+        public=["a", "b"],
+        domain={"h": ["0", "1"]},
+        person="who",
+        criterion="gain",
+        pruning=0.25,
+        search=False,
+    )
+    release = model.fit(table, "t").release_
+    assert tried == [0.25, None]
+    assert audit(release, table, person="who").holds
+
+
+def test_a_split_may_leave_the_same_people_on_both_sides():
+    rows = {"who": list("abcabc"), "x": ["l"] * 3 + ["r"] * 3, "t": ["n"] * 3 + ["y"] * 3}
+    release = AnonymousTreeClassifier(3, variant="id3", person="who").fit(rows, "t").release_
+    assert [node.counts for node in release.nodes if node.is_leaf] == [(3, 0), (0, 3)]
+    assert release.n_people == 3
+
+
+def test_the_best_split_by_rows_gives_way_to_the_best_by_people():
+    # x tells the class, but its left side is three rows of one person
+    rows = {
+        "who": ["a", "a", "a", "b", "c", "d", "e", "f"],
+        "x": ["l", "l", "l", "r", "r", "r", "r", "r"],
+        "z": ["u", "u", "u", "u", "v", "v", "v", "v"],
+        "t": ["y", "y", "y", "n", "n", "n", "n", "n"],
+    }
+    without = {name: cells for name, cells in rows.items() if name != "who"}
+    assert AnonymousTreeClassifier(2, variant="id3").fit(without, "t").release_.tested == ("x",)
+    assert AnonymousTreeClassifier(2, variant="id3", person="who").fit(rows, "t").release_.tested == ("z",)

@@ -69,12 +69,12 @@ def mine_tree(
     The parameters are those of `AnonymousTreeClassifier`. `one_queue` asks for the loop that any roles need even where
     the faster one would do; both give the same tree there.
     """
-    task = prepare(
-        table, roles, requirement, domain=domain, hierarchies=hierarchies or {}, max_codes=max_codes, person=person
-    )
-    weights = class_weights(class_weight, task.table[roles.target])
 
     def attempt(pruning: Pruning) -> tuple[TreeRelease, Audit]:
+        task = prepare(
+            table, roles, requirement, domain=domain, hierarchies=hierarchies or {}, max_codes=max_codes, person=person
+        )
+        weights = class_weights(class_weight, task.table[roles.target])
         grown = grow(
             task,
             criterion=criterion,
@@ -100,13 +100,13 @@ def mine_tree(
             statement=statement,
             person=task.person,
         )
-        if task.person is None:
+        if person is None or task.person is None:
             return release, audit(release, task.table, privacy=requirement)
-        rows = task.table.with_column(table[person]) if person is not None else task.table
+        rows = task.table.with_column(table[person])
         return release, audit(release, rows, privacy=requirement, person=person)
 
     release, verdict = attempt(pruning)
-    if not verdict.holds and task.person is not None and needs_values(requirement) and pruning is not None:
+    if not verdict.holds and release.several_rows and needs_values(requirement) and pruning is not None:
         # Where groups share people, two that keep a requirement about values may break it when pruning merges them:
         # somebody with a value in each counts with the one that most of the merged group have.
         release, verdict = attempt(None)
