@@ -7,6 +7,8 @@ here imports a miner, an engine or a kernel: a wrong counter must not approve it
 
 from shoal.audit.attack import Attack, attack
 from shoal.audit.auditor import audit
+from shoal.audit.foreign.tables import AnonymisedTable
 from shoal.audit.result import Audit, Finding
+from shoal.audit.risk import risks
 
-__all__ = ["Attack", "Audit", "Finding", "attack", "audit"]
+__all__ = ["AnonymisedTable", "Attack", "Audit", "Finding", "attack", "audit", "risks"]

@@ -6,10 +6,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.audit.columns import AuditColumn
 from shoal.audit.groups import Groups
 from shoal.audit.result import Audit, Finding, Part
 from shoal.data.table import Column
 from shoal.privacy import And, Requirement, claims, needs_values, parts_of
+
+SEVERITIES = ("breach", "warning", "note")  # in the order they are told
 
 
 def ask(
@@ -53,6 +56,7 @@ def conclude(
     exact: bool,
     public: tuple[str, ...],
     sha256: str,
+    columns: tuple[AuditColumn, ...],
 ) -> Audit:
     """The audit's word: it holds where nothing found is a breach.
 
@@ -68,11 +72,12 @@ def conclude(
         The target, where it is private: then it is counted whose value an attacker knows.
     exact
         Whether an attacker can tell each group's histogram from the release, so that this count is no upper bound.
+    columns
+        Every column that was looked at.
     """
-    exposed, confidence = (None, None)
+    exposed, confidence, top = (None, None, None)
     if target is not None:
-        by_class = groups.by_value(target)
-        top = by_class.max(axis=1)
+        top = groups.most_frequent(target)
         exposed = groups.people_in(top == groups.people)
         confidence = float((top / groups.people).max())
         findings = findings + _exposure_finding(target.name, exposed, groups.n_people, exact)
@@ -88,13 +93,17 @@ def conclude(
         exposed=exposed,
         highest_confidence=confidence,
         exact=exact,
-        findings=tuple(sorted(findings, key=lambda finding: finding.severity != "breach")),
+        findings=tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))),
         claims=tuple(claims(requirement)),
         public=public,
         sha256=sha256,
         what=what,
         groups=groups,
         fails=failing,
+        exempt=~counts_for,
+        about=None if target is None else target.name,
+        likeliest=top,
+        columns=columns,
     )
 
 

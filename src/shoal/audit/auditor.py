@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from shoal.audit.foreign.tables import AnonymisedTable, audit_anonymised
 from shoal.audit.result import Audit
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import ModelRelease, TableRelease, TreeRelease
+from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
 
 
 def audit(
@@ -29,12 +30,12 @@ def audit(
     Parameters
     ----------
     release
-        A release, a fitted model that carries one (`release_`), or a model that somebody else trained: see
-        `shoal.audit.foreign` for what is read and how.
+        A release, a fitted model that carries one (`release_`), a model that somebody else trained (see
+        `shoal.audit.foreign` for what is read and how), or an `AnonymisedTable` that somebody else made.
     X
         The rows: a data frame, an Arrow table, a NumPy array or a `Table`. Columns the release does not name are
-        left alone. A released table needs none: it is recounted from what it publishes, and held against the rows
-        where they are given.
+        left alone. A table needs none, Shoal's or another's: it is recounted from what it publishes, and held
+        against the rows where they are given.
     y
         The target's values, the name of its column in `X`, or None when `X` has a column of the target's name.
     public
@@ -79,11 +80,27 @@ def audit(
     False
     """
     release = getattr(release, "release_", release)
-    if not isinstance(release, TreeRelease | TableRelease | ModelRelease):
+    if isinstance(release, AnonymisedTable):
+        if y is not None:
+            raise DataError(
+                "no-target", "A table has no target: name private columns with sensitive=, and leave out y."
+            )
+        return audit_anonymised(
+            release, X, public=public, privacy=privacy, domain=domain, sensitive=sensitive, person=person
+        )
+    if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease):
         from shoal.audit.foreign import read_model
 
         subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
-        return audit_subject(subject, table, public=public, privacy=privacy, sensitive=sensitive, person=person)
+        return audit_subject(
+            subject,
+            table,
+            public=public,
+            privacy=privacy,
+            sensitive=sensitive,
+            person=person,
+            declared=() if domain is None else tuple(domain),
+        )
     if domain is not None or sensitive or person is not None:
         raise DataError(
             "stated-already",
@@ -98,6 +115,10 @@ def audit(
         from shoal.audit.models import audit_model
 
         return audit_model(release, X, y, public=public, privacy=privacy)
+    if isinstance(release, EnsembleRelease):
+        from shoal.audit.ensembles import audit_ensemble
+
+        return audit_ensemble(release, X, y, public=public, privacy=privacy)
     from shoal.audit.trees import audit_tree
 
     return audit_tree(release, X, y, public=public, privacy=privacy)

@@ -34,15 +34,26 @@ class Spans:
         For each span, one row that has it.
     disjoint
         Whether no bin is in two spans that somebody has.
+    finer
+        For each span whether it could not be worked out to the end, so that fewer people may have it here than in
+        truth; None where that is so of none.
     """
 
     of_row: Ids
     n_bins: Ids
     example: Ids
     disjoint: bool
+    finer: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.n_bins)
+
+    def people_finer(self, person: Ids | None) -> int:
+        """How many people have a span that could not be worked out to the end; `person` as in `Groups`."""
+        if self.finer is None:
+            return 0
+        rows = self.finer[self.of_row]
+        return int(rows.sum()) if person is None else len(np.unique(person[rows]))
 
     @classmethod
     def numbered(cls, keys: Ids, single: NDArray[np.bool_], *, disjoint: bool) -> Spans:
@@ -100,6 +111,16 @@ class Groups:
         if self.person is not None:
             key = self._one_value_each(key, n_codes)
         return np.bincount(key, minlength=len(self) * n_codes).reshape(len(self), n_codes)
+
+    def most_frequent(self, column: Column) -> Ids:
+        """How many people of each group have its most frequent value of a column, without a table of all counts."""
+        key = self.of_row * column.n_codes + column.codes
+        if self.person is not None:
+            key = self._one_value_each(key, column.n_codes)
+        key, people = np.unique(key, return_counts=True)
+        most = np.zeros(len(self), dtype=np.int64)
+        np.maximum.at(most, key // column.n_codes, people)
+        return most
 
     def _one_value_each(self, key: Ids, n_codes: int) -> Ids:
         assert self.person is not None

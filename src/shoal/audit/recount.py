@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.groups import Groups, group_people
+from shoal.audit.groups import Groups, Spans, group_people
 from shoal.audit.spans import TreeSpans
 from shoal.data.domain import check_sensitive, clip, declare_values
 from shoal.data.table import Column, Table
@@ -29,6 +29,7 @@ class Recount:
     target: Column
     public: frozenset[str]
     tree_spans: TreeSpans
+    spans: Spans
     groups: Groups
     disjoint: bool  # no two groups share a bin
     bins: Counts  # leaf × class, as the rows give them; a row for every node
@@ -47,7 +48,7 @@ def recount(release: TreeRelease, X: Any, y: Any, public: Collection[str] | None
     outside = _rows_outside(release, table, ends)
     key = ends * target.n_codes + target.codes
     bins = np.bincount(key, minlength=len(release.nodes) * target.n_codes).reshape(-1, target.n_codes)
-    return Recount(table, target, known, tree_spans, groups, spans.disjoint, bins, outside)
+    return Recount(table, target, known, tree_spans, spans, groups, spans.disjoint, bins, outside)
 
 
 def _rows_outside(release: TreeRelease, table: Table, ends: Counts) -> dict[str, int]:

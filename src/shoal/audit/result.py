@@ -3,42 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.groups import Groups
+from shoal.audit.columns import AuditColumn
+from shoal.audit.finding import Finding
+from shoal.audit.groups import Groups, Ids
+from shoal.audit.measures import Measures
+from shoal.audit.risk import Risk, risk_of
+from shoal.audit.unknowns import MissingFigure
+
+__all__ = ["Audit", "Finding", "Part"]
 
 SHOWN = 5  # failing groups described in words; the counts cover all of them
 MOST_NAMES = 12  # public columns named in the text
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing the auditor noticed.
-
-    `severity` is ``"breach"`` (the promise does not hold), ``"warning"`` (outside the promise, and worth knowing) or
-    ``"note"``. `nodes` are the nodes responsible; `people` says how many people it concerns.
-    """
-
-    code: str
-    severity: Literal["breach", "warning", "note"]
-    message: str
-    people: int = 0
-    nodes: tuple[int, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The finding as plain JSON."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "message": self.message,
-            "people": self.people,
-            "nodes": list(self.nodes),
-        }
 
 
 @dataclass(frozen=True)
@@ -86,8 +68,20 @@ class Audit:
         What was audited, as it stands in a sentence.
     groups
         The group of every row, for looking further; not part of the JSON.
-    fails
-        For every group whether it breaks a requirement.
+    fails, exempt
+        For every group whether it breaks a requirement, and whether its span is a single bin.
+    about, likeliest
+        A private target with classes, or else the first sensitive column; and for every group how many of its people
+        have its most frequent value there. None where there is neither.
+    columns
+        The columns that were looked at, each with its role, its use and its domain.
+    missing
+        How missing public values were counted, and what if they could match any; None where nothing public is missing.
+    measures
+        What the groups of each sensitive column reach, in every measure people ask for.
+    count_in
+        For each group how many people of another table would be in it; None where that cannot be said. Not part of
+        the JSON.
     """
 
     holds: bool
@@ -107,6 +101,13 @@ class Audit:
     what: str
     groups: Groups
     fails: NDArray[np.bool_]
+    exempt: NDArray[np.bool_]
+    about: str | None
+    likeliest: Ids | None
+    columns: tuple[AuditColumn, ...]
+    missing: MissingFigure | None = None
+    measures: tuple[Measures, ...] = ()
+    count_in: Callable[[Any], NDArray[np.int64]] | None = None
 
     @property
     def size_of_row(self) -> NDArray[np.int64]:
@@ -117,6 +118,28 @@ class Audit:
     def rows_at_risk(self) -> NDArray[np.int64]:
         """The rows whose group breaks a requirement, in the order of the table."""
         return np.flatnonzero(self.fails[self.groups.of_row])
+
+    @property
+    def risk(self) -> Risk:
+        """The usual risks of being found; `shoal.audit.risks` takes a population and another threshold."""
+        return risk_of(self.groups.people)
+
+    @property
+    def people_at_risk(self) -> int:
+        """How many people are in groups that break a requirement."""
+        return self.groups.people_in(self.fails)
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """For every group whether all its people have the same value of the column that `likeliest` is about."""
+        if self.likeliest is None:
+            return np.zeros(len(self.groups), dtype=bool)
+        return np.asarray(self.likeliest == self.groups.people)
+
+    @property
+    def target(self) -> AuditColumn | None:
+        """The target, if there is one."""
+        return next((column for column in self.columns if column.use == "target"), None)
 
     @property
     def exposed_share(self) -> float | None:
@@ -143,6 +166,9 @@ class Audit:
             f" and {len(self.public) - MOST_NAMES} more" if len(self.public) > MOST_NAMES else ""
         )
         lines.append(f"  an attacker knows: {shown or 'no column'}")
+        lines += [f"  {measured}" for measured in self.measures]
+        if self.missing is not None:
+            lines.append(f"  {self.missing}")
         lines += [f"  {finding.severity}: {finding.message}" for finding in self.findings]
         return "\n".join(lines)
 
@@ -162,11 +188,15 @@ class Audit:
             "requirements": [part.to_json() for part in self.parts],
             "claims": [dict(claim) for claim in self.claims],
             "public": list(self.public),
+            "columns": [column.to_json() for column in self.columns],
             "exposed": self.exposed,
             "exposed_share": self.exposed_share,
             "highest_confidence": self.highest_confidence,
             "exact": self.exact,
             "group_sizes": {"size": sizes.tolist(), "groups": groups.tolist()},
+            "risk": self.risk.to_json(),
+            "measures": [measured.to_json() for measured in self.measures],
+            "missing": None if self.missing is None else self.missing.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
             "release_sha256": self.sha256,
         }

@@ -9,20 +9,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
-from shoal.audit.groups import Groups, Ids, Spans, group_people, person_codes
+from shoal.audit.columns import rows_columns
+from shoal.audit.groups import Groups, Ids, Spans, group_people, numbered, person_codes
+from shoal.audit.measures import certain_values, measure
 from shoal.audit.result import SHOWN, Audit, Finding
+from shoal.audit.unknowns import MissingFigure, missing_figure
 from shoal.data.domain import check_bounds, check_sensitive, declare_values
+from shoal.data.frames import to_table
+from shoal.data.stack import stack
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError, RequirementError, RoleError, closest
-from shoal.privacy import Requirement, as_requirement, needs_values
+from shoal.privacy import Requirement, as_requirement, least_people, needs_values
 from shoal.release import Attribute
 
 
@@ -43,6 +48,8 @@ class Subject(ABC):
     exact
         Whether spans are those of the definition. Where not, people are grouped more finely than that, so that what
         holds for the groups holds for the model.
+    by_value
+        Whether people with different public values always have different spans.
     separable
         Whether every test asks one column only. Then two people have the same span in several such models taken
         together exactly when they have the same span in each.
@@ -58,6 +65,7 @@ class Subject(ABC):
     target: str | None = None
     numeric_target: bool = False
     exact: bool = True
+    by_value: bool = False
     separable: bool = False
     counted: bool = True
     sha256: str
@@ -75,7 +83,13 @@ class Subject(ABC):
         seen = [name for name in self.domain if name in public]
         return (f"one combination of {', '.join(seen[:SHOWN])}{' …' if len(seen) > SHOWN else ''}", ())
 
-    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+    def with_gaps(self, table: Table) -> Table:
+        """The rows with every public value missing that could be anything; see `shoal.audit.unknowns`."""
+        return table
+
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """What else there is to say of this kind of model."""
         return []
 
@@ -88,6 +102,7 @@ def audit_subject(
     privacy: Requirement | int | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
+    declared: Collection[str] = (),
 ) -> Audit:
     """Group the people of a table by their spans, and ask the requirement of every group.
 
@@ -105,13 +120,15 @@ def audit_subject(
         Private columns besides a private target that requirements about values are asked of.
     person
         The column that tells people apart, where they may have several rows.
+    declared
+        The columns of whose domain something was declared; the others have it from the rows.
     """
     if privacy is None:
         raise RequirementError(
-            "no-requirement", "This model claims nothing, so say what to ask of it, for example privacy=10."
+            "no-requirement", "Nothing is claimed of this, so say what to ask of it, for example privacy=10."
         )
     requirement = as_requirement(privacy)
-    known = _known(subject, table, public, sensitive, person)
+    known = known_columns(subject, table, public, sensitive, person)
     whose = None if person is None else person_codes(table[person])
     target = None if subject.target is None else _target(subject, table[subject.target])
     spans = subject.spans(table, known)
@@ -120,9 +137,14 @@ def audit_subject(
     columns = _sensitive(subject, table, target, known, sensitive, requirement)
     parts, failing, findings = ask(requirement, columns, groups, counts_for)
     findings = _describe(subject, table, known, groups, failing) + findings
-    findings += subject.findings(table, groups, requirement) + _how_counted(subject)
+    findings += subject.findings(table, known, groups, requirement)
+    findings += _how_counted(subject, spans.people_finer(whose))
     told = target is not None and not subject.numeric_target and subject.target not in known
-    return conclude(
+    measured = tuple(measure(groups, table[name]) for name in sensitive)
+    findings += certain_values(measured, groups.n_people)
+    if told and target is not None:
+        measured = (measure(groups, target), *measured)
+    verdict = conclude(
         requirement,
         groups,
         counts_for,
@@ -131,15 +153,32 @@ def audit_subject(
         findings,
         what=subject.what,
         target=target if told else None,
-        exact=spans.disjoint and subject.exact and subject.counted,
+        exact=spans.disjoint and subject.exact and spans.finer is None and subject.counted,
         public=tuple(name for name in table if name in known),
         sha256=subject.sha256,
+        columns=rows_columns(
+            subject.domain.values(),
+            known,
+            target=None if subject.target is None else Attribute.of(table[subject.target], "private"),
+            sensitive=[Attribute.of(table[name], "private") for name in sensitive],
+            person=person,
+            declared=declared,
+        ),
+    )
+    if not told and sensitive:
+        verdict = replace(verdict, about=sensitive[0], likeliest=groups.most_frequent(table[sensitive[0]]))
+    return replace(
+        verdict,
+        measures=measured,
+        missing=_missing(subject, table, known, groups, counts_for, least_people(requirement)),
+        count_in=Elsewhere(subject, table, known, groups),
     )
 
 
-def _known(
+def known_columns(
     subject: Subject, table: Table, public: Collection[str] | None, sensitive: Sequence[str], person: str | None
 ) -> frozenset[str]:
+    """The columns an attacker knows: those named, or by default all that the subject looks at."""
     if public is None:
         return frozenset(subject.domain) - {subject.target, person, *sensitive}
     if isinstance(public, str):
@@ -195,6 +234,54 @@ def _sensitive(
     return columns
 
 
+def _missing(
+    subject: Subject, table: Table, known: frozenset[str], groups: Groups, counts_for: NDArray[np.bool_], k: int
+) -> MissingFigure | None:
+    names = [name for name in subject.domain if name in known]
+    also = [subject.target] if subject.target is not None and subject.target in known else []
+
+    def spans_of(rows: Table) -> Ids:
+        found = subject.spans(rows, known).of_row
+        return found * rows[also[0]].n_codes + rows[also[0]].codes if also else found
+
+    return missing_figure(
+        subject.with_gaps(table),
+        names,
+        groups,
+        counts_for,
+        k,
+        spans_of=None if subject.by_value else spans_of,
+        values={name: subject.domain[name].values for name in names},
+        also=also,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Elsewhere:
+    """How many people of another table would be in each group of an audit."""
+
+    subject: Subject
+    table: Table
+    known: frozenset[str]
+    groups: Groups
+
+    def __call__(self, population: Any) -> Ids:
+        """Group the rows of a population together with one row of each group; a row is a person there."""
+        ours = self.table.take(self.groups.example)
+        seen = [name for name in self.table if name in self.known]
+        others = to_table(population, only=seen, kinds={name: self.table[name].kind for name in seen})
+        for name in self.table:
+            if name not in seen:  # no span depends on it
+                others = others.with_column(ours[name].take(np.zeros(others.n_rows, dtype=np.int64)))
+        both = stack(ours, others, self.table.names)
+        keys = [self.subject.spans(both, self.known).of_row]
+        if self.subject.target in self.known and self.subject.target is not None:
+            keys.append(both[self.subject.target].codes)
+        key = numbered(keys, both.n_rows)
+        there = np.bincount(key[ours.n_rows :], minlength=int(key.max()) + 1)
+        return np.asarray(there[key[: ours.n_rows]])
+
+
 def _describe(
     subject: Subject, table: Table, known: frozenset[str], groups: Groups, failing: NDArray[np.bool_]
 ) -> list[Finding]:
@@ -210,9 +297,20 @@ def _describe(
     return findings
 
 
-def _how_counted(subject: Subject) -> list[Finding]:
-    if subject.exact:
+def _how_counted(subject: Subject, people_finer: int) -> list[Finding]:
+    if subject.exact and not people_finer:
         return []
+    if subject.exact:
+        return [
+            Finding(
+                "finer-groups",
+                "note",
+                f"The spans of {people_finer:,} people come too near a border to be worked out for certain. These "
+                "people are grouped more finely than the model may tell them apart: if the requirement holds, it holds "
+                "for the model; if it fails because of them, the model may still keep it.",
+                people_finer,
+            )
+        ]
     return [
         Finding(
             "finer-groups",

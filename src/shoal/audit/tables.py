@@ -4,21 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import stated_columns
 from shoal.audit.coverage import compare, overlap
 from shoal.audit.groups import Groups
 from shoal.audit.result import SHOWN, Audit, Finding
+from shoal.audit.unknowns import missing_figure
 from shoal.data.domain import check_sensitive
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
 from shoal.data.target import with_target
 from shoal.errors import DataError, RequirementError, RoleError, closest
-from shoal.privacy import Requirement, as_requirement, needs_values
+from shoal.privacy import Requirement, as_requirement, least_people, needs_values
 from shoal.release import TableRelease
 
 
@@ -42,11 +45,11 @@ def audit_table(
     parts, failing, findings = ask(requirement, _sensitive(release, known, requirement), groups, counts_for)
     findings = _describe(release, known, groups, failing) + findings
     if X is not None:
-        findings += _compare(release, _read(release, X, y))
+        findings += compare_rows(release, _read(release, X, y))
     told = [name for name in release.public if name in known and not release.is_hidden(name)]
     exact = not overlap(release, told, _examples(release, told))
     private = release.target is not None and release.target not in known
-    return conclude(
+    verdict = conclude(
         requirement,
         groups,
         counts_for,
@@ -58,7 +61,24 @@ def audit_table(
         exact=exact,
         public=release.public if public is None else tuple(sorted(known)),
         sha256=release.sha256,
+        columns=stated_columns(
+            release.attributes, known, target=release.target, sensitive=release.sensitive, asked=release.columns
+        ),
     )
+    seen = [name for name in release.columns if name in known]
+    gaps = Table([release.rows[name] if name in release.private else _with_gaps(release, name) for name in seen])
+    missing = missing_figure(gaps, seen, groups, counts_for, least_people(requirement)) if seen else None
+    return replace(verdict, missing=missing)
+
+
+def _with_gaps(release: TableRelease, name: str) -> Column:
+    """A public column in which the label that says missing, and nothing else, is a missing value."""
+    column = release.rows[name]
+    code_of = np.arange(len(column.values))
+    for code, value in enumerate(release.generalised[name]):
+        if value.missing and not value.values and not value.intervals:
+            code_of[code] = len(column.values)
+    return replace(column, codes=code_of[column.codes], missing=True)
 
 
 def group_rows(columns: Sequence[Column], n_rows: int) -> Groups:
@@ -149,10 +169,18 @@ def _read(release: TableRelease, X: Any, y: Any) -> Table:
     return with_target(table, y, release.target) if y is not None or release.target in table else table
 
 
-def _compare(release: TableRelease, table: Table) -> list[Finding]:
-    """Original rows that no published row stands for, and groups that are not those of the rows."""
+def compare_rows(release: TableRelease, table: Table, *, may_leave_out: bool = False) -> list[Finding]:
+    """Original rows that no published row stands for, and groups that are not those of the rows.
+
+    With `may_leave_out`, rows that are in no group are only noted where that explains every difference: whoever made
+    the table left them out.
+    """
     groups = group_rows([release.rows[name] for name in release.public], release.n_people)
     found = compare(release, table, groups.of_row, groups.example)
+    left_out = may_leave_out and not len(found.wrong) and release.n_people + found.uncovered == table.n_rows
+    if found.uncovered and left_out:
+        message = f"{found.uncovered:,} of these rows are in no published group: whoever made the table left them out."
+        return [Finding("left-out", "note", message, found.uncovered)]
     findings = []
     if found.uncovered:
         findings.append(

@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.columns import AuditColumn, stated_columns
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
+from shoal.audit.tree_missing import missing_in_tree
 from shoal.data.table import Column
 from shoal.errors import RequirementError
-from shoal.privacy import Requirement, as_requirement, needs_values, parts_of
+from shoal.privacy import Requirement, as_requirement, least_people, needs_values, parts_of
 from shoal.release import TreeRelease
 
 
@@ -35,7 +38,7 @@ def audit_tree(
     counts_for = groups.n_bins > 1
     parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
     findings = describe_groups(release, counted, failing) + findings + compare_rows(release, counted)
-    return conclude(
+    verdict = conclude(
         requirement,
         groups,
         counts_for,
@@ -47,6 +50,20 @@ def audit_tree(
         exact=counted.disjoint and release.statement == "counts",
         public=release.public if public is None else tuple(sorted(counted.public)),
         sha256=release.sha256,
+        columns=tree_columns(release, counted),
+    )
+    return replace(verdict, missing=missing_in_tree(release, counted, groups, counts_for, least_people(requirement)))
+
+
+def tree_columns(release: TreeRelease, counted: Recount) -> tuple[AuditColumn, ...]:
+    """What the tree states of its columns, and those that it names and does not use."""
+    return stated_columns(
+        release.attributes,
+        counted.public,
+        target=release.target,
+        sensitive=release.sensitive,
+        asked=release.tested,
+        unused=release.unused,
     )
 
 

@@ -24,8 +24,10 @@ from shoal.cli.bench import bench
 from shoal.cli.demo import demo
 from shoal.cli.describe import describe
 from shoal.cli.init import init
+from shoal.cli.ledger import ledger
 from shoal.cli.options import Usage
 from shoal.cli.predict import predict
+from shoal.cli.repair import repair
 from shoal.cli.tree import tree
 from shoal.errors import ShoalError
 
@@ -39,8 +41,9 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help and one-line errors, the same in a pipe as on a terminal
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (init, describe, tree, anonymize, audit, attack, predict, demo, bench):
+for verb in (init, describe, tree, anonymize, audit, attack, repair, predict, demo, bench):
     app.command()(verb)
+app.add_typer(ledger)
 
 
 def _version(asked: bool) -> None:

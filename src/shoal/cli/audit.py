@@ -1,65 +1,100 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``shoal audit``: recount a release's groups and say whether its promise holds."""
+"""``shoal audit``: what can an outsider tie to whom, and does a promise hold?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import output
-from shoal.cli.options import Data, Json, Release, Report, takes
+from shoal.cli.asking import Question, question
+from shoal.cli.options import Data, Json, Report, TrustPickle, Usage, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import check_kind, known_to_attacker, read_for, source_of
+from shoal.cli.tables import source_of
+from shoal.cli.things import Thing, open_thing
 from shoal.cli.tree import BREACH
 
 if TYPE_CHECKING:
-    from shoal.privacy import Requirement
-    from shoal.release import TreeRelease
+    from shoal.audit import Audit
+    from shoal.audit.telling import ColumnRanking
 
 
-@takes("public", "k", "confidence", "reading")
-def audit(project: Project, release: Release, data: Data = None, report: Report = None, as_json: Json = False) -> None:
-    """Recount a release's groups: does its promise hold?
+@takes("k", "confidence", "public", "roles", "sensitive", "reading")
+def audit(
+    project: Project,
+    thing: Annotated[
+        Path,
+        typer.Argument(
+            metavar="THING",
+            help="A release, a fitted model, a table that claims to be anonymised, or a CSV of association rules.",
+        ),
+    ],
+    data: Data = None,
+    columns: Annotated[
+        bool, typer.Option("--columns", help="Rank the columns by what each tells, or would tell if it were known.")
+    ] = False,
+    report: Report = None,
+    people: Annotated[
+        Path | None,
+        typer.Option("--people", metavar="FILE", help="Write the rows at risk to this CSV: numbers and counts only."),
+    ] = None,
+    trust_pickle: TrustPickle = False,
+    as_json: Json = False,
+) -> None:
+    """Recount the groups of anything: does a promise hold?
 
-    It needs the rows that the release was learned from; exit code 3 means a breach. Asked is what the release
-    claims, and what [privacy] of shoal.toml requires besides; -k or --confidence ask something else instead.
-    Roles are those of shoal.toml where it names a column, and otherwise the release's.
+    THING is a release of Shoal; a scikit-learn model (.skops), a LightGBM or XGBoost model as its library writes it as
+    text or JSON; a generalised table (.csv, .parquet); or association rules (a CSV with the columns antecedents and
+    consequents). DATA are the rows it was learned from; a table can be audited without them. Exit code 3 means a
+    breach.
+
+    Of a release is asked what it claims, and what [privacy] of shoal.toml requires besides; -k or --confidence
+    ask something else instead. Anything else claims nothing, so -k, --confidence or [privacy] must say what to ask.
+    Roles are those of the options and shoal.toml; where they say nothing, those of a release are its own, and of
+    anything else every column but the target is public.
     """
-    from shoal.audit import audit as recount
-    from shoal.release import load
-
-    loaded = load(release)
-    # a released table can be recounted by itself; anything else needs the rows it was learned from
-    alone = loaded.kind == "table" and data is None and project.source is None
-    source = None if alone else source_of(project, data)
-    output.check_outputs([report], [release, source, project.file])
+    opened = open_thing(thing, trust_pickle=trust_pickle)
+    source = _source(opened, project, data)
+    output.check_outputs([report, people], [thing, source, project.file])
     if report is not None:
-        check_kind(loaded, "audit --report", "tree")
         output.check_report()
-    table = None if source is None else read_for(loaded, project, source)
-    public = known_to_attacker(loaded, project)
+    asked = question(opened, project, source)
     with output.busy("Counting"):
-        verdict = recount(loaded, table, public=public, privacy=_asked(loaded, project))
+        verdict = asked.audit()
+        ranking = asked.rank() if columns else None
     if report is not None:
-        output.write_audit_report(report, loaded, verdict)
-    if as_json:
-        output.say_json({**verdict.to_json(), "written": output.written})
-    else:
-        if public is not None and "public" not in project.options:
-            output.note(f"{project.file} gives some columns another role than the release does; audited as it says.")
-        output.say_audit(verdict)
-        for path in output.written:
-            output.say(f"wrote {path}")
+        output.write_audit_report(report, asked.release, verdict, tree=asked.tree(verdict), columns=ranking)
+    if people is not None:
+        output.write_text(people, output.csv_text(output.rows_at_risk(verdict)))
+    _say(asked, verdict, ranking, as_json)
     if not verdict.holds:
         raise typer.Exit(BREACH)
 
 
-def _asked(release: TreeRelease, project: Project) -> Requirement:
-    required = project.requirement()
-    if required is None:
-        return release.requirement
-    if project.options & {"k", "confidence"}:
-        return required
-    both: Requirement = release.requirement & required  # type: ignore[operator]
-    return both
+def _source(opened: Thing, project: Project, data: Path | None) -> Path | None:
+    """The rows. A table can be recounted by itself; anything else needs what it was learned from."""
+    alone = opened.kind == "table" or (opened.kind == "release" and opened.what.kind == "table")
+    if data is None and alone and (project.source is None or opened.kind == "table"):
+        return None
+    if data is None and project.source is None:
+        raise Usage(
+            "No table: name the rows that it was learned from after it, or as source under [data] of shoal.toml."
+        )
+    return source_of(project, data)
+
+
+def _say(asked: Question, verdict: Audit, ranking: ColumnRanking | None, as_json: bool) -> None:
+    if as_json:
+        told = {} if ranking is None else {"ranking": ranking.to_json()}
+        output.say_json({**verdict.to_json(), **told, "written": output.written})
+        return
+    if asked.note:
+        output.note(asked.note)
+    output.say_audit(verdict)
+    if ranking is not None:
+        output.say()
+        output.say(str(ranking))
+    for path in output.written:
+        output.say(f"wrote {path}")

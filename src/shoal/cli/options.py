@@ -37,6 +37,14 @@ Report = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE", help="Write the audit as an HTML page to this file."),
 ]
+TrustPickle = Annotated[
+    bool,
+    typer.Option(
+        "--trust-pickle",
+        help="Open a pickle or joblib file. Opening one runs whatever its maker put into it, with all your rights: "
+        "only for files that you made yourself.",
+    ),
+]
 
 _Config = Annotated[
     Path | None,
@@ -63,6 +71,10 @@ _Private = Annotated[
 _Identifier = Annotated[
     list[str] | None, typer.Option("--identifier", metavar="COLUMNS", help="The columns never to use.")
 ]
+_Sensitive = Annotated[
+    list[str] | None,
+    typer.Option("--sensitive", metavar="COLUMNS", help="Private columns whose values must not become certain."),
+]
 _Hierarchies = Annotated[
     str | None,
     typer.Option("--hierarchies", metavar="FOLDER", help="A folder with a hierarchy file for each of some columns."),
@@ -74,14 +86,16 @@ _Confidence = Annotated[
 ]
 
 _GROUPS: dict[str, dict[str, Any]] = {
+    "project": {"config": _Config},
     "reading": {"config": _Config, "missing": _Missing, "numeric": _Numeric, "categorical": _Categorical},
     "public": {"public": _Public},
     "roles": {"target": _Target, "private": _Private, "identifier": _Identifier},
+    "sensitive": {"sensitive": _Sensitive},
     "hierarchies": {"hierarchies": _Hierarchies},
     "k": {"k": _K},
     "confidence": {"confidence": _Confidence},
 }
-Group = Literal["reading", "public", "roles", "hierarchies", "k", "confidence"]
+Group = Literal["project", "reading", "public", "roles", "sensitive", "hierarchies", "k", "confidence"]
 
 
 def takes(*groups: Group) -> Callable[[Verb], Verb]:
@@ -125,6 +139,8 @@ def with_given(project: Project, given: dict[str, Any]) -> Project:
     change: dict[str, Any] = {"options": frozenset(given)}
     if "missing" in given:
         change["missing"] = tuple(given["missing"])
+    if "sensitive" in given:
+        change["sensitive"] = names(given["sensitive"])
     if "hierarchies" in given:
         change |= {"hierarchies": given["hierarchies"], "folder": Path()}
     kinds = dict(project.kinds)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from shoal.audit import Audit
-    from shoal.release import TreeRelease
+    from shoal.audit.telling import ColumnRanking
+    from shoal.release import EnsembleRelease, TreeRelease
 
 # values may come from a stranger's file: none may steer the terminal or turn the reading order around
 _STEERING = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F]
@@ -29,8 +30,11 @@ _VISIBLE = dict.fromkeys((c for c in _STEERING if c != 0x0A), "\N{REPLACEMENT CH
 _WORDS = {
     "unknown='ancestor'": "--unknown ancestor",
     "with domain=": "under [domain] of shoal.toml",
+    "with public=": "with --public",
     "another encoding=": "another encoding under [data] of shoal.toml",
     "A requirement such as Confidence(0.95) would.": "--confidence 0.95 would.",
+    "give y, the target's values or its column": "name its column with --target",
+    "trust_pickle=True (--trust-pickle)": "--trust-pickle",
     "AnonymousTreeClassifier: ": "",
     "Try predict": "Leave out --proba",
     "max_depth": "--max-depth",
@@ -65,7 +69,8 @@ def say(text: str = "", style: str | None = None) -> None:
 
 def say_audit(audit: Audit) -> None:
     """The audit's own words, the verdict coloured."""
-    styles = {"holds": "bold green", "BREACH": "bold red", "breach": "red", "warning": "yellow"}
+    verdicts = {"holds": "bold green", "BREACH": "bold red", "not proven": "bold red"}
+    styles = verdicts | {"breach": "red", "warning": "yellow"}
     for line in in_our_words(str(audit)).splitlines():
         say(line, styles.get(line.strip().split(":")[0]))
 
@@ -144,7 +149,7 @@ def write_text(path: Path, text: str) -> None:
     written.append(str(path))
 
 
-def write_release(path: Path, release: TreeRelease) -> None:
+def write_release(path: Path, release: TreeRelease | EnsembleRelease) -> None:
     """Write a release; it refuses unless its own audit holds."""
     release.save(path)
     written.append(str(path))
@@ -158,12 +163,41 @@ def check_report() -> None:
         raise ReleaseError("no-report", "This installation of Shoal has no reports; leave out --report.") from None
 
 
-def write_audit_report(path: Path, release: TreeRelease, audit: Audit) -> None:
-    """Write the audit as a page to read."""
+def write_audit_report(
+    path: Path,
+    release: Any,
+    audit: Audit,
+    *,
+    tree: TreeRelease | None = None,
+    columns: ColumnRanking | None = None,
+) -> None:
+    """Write the audit as a page to read; `release` is None where something else was audited."""
     from shoal.report import write_report
 
-    write_report(path, release, audit)
+    write_report(path, release, audit, tree=tree, columns=columns)
     written.append(str(path))
+
+
+def rows_at_risk(audit: Audit) -> pa.Table:
+    """One line a row whose group breaks a requirement or whose target is certain: numbers and counts, no cell.
+
+    Rows are counted from 1, the first below the header.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    of_row = audit.groups.of_row
+    rows = np.flatnonzero((audit.fails | audit.certain)[of_row])
+    group = of_row[rows]
+    return pa.table(
+        {
+            "row": rows + 1,
+            "group": group + 1,
+            "group_size": audit.groups.people[group],
+            "fails": audit.fails[group],
+            "certain": audit.certain[group],
+        }
+    )
 
 
 def csv_text(table: pa.Table) -> str:

@@ -13,20 +13,34 @@ from typing import Any
 
 from shoal.errors import ReleaseError
 from shoal.release.domain import Attribute, Interval
+from shoal.release.ensemble import EnsembleRelease
 from shoal.release.files import read_json
 from shoal.release.model import ModelRelease
 from shoal.release.node import Branch, Node
 from shoal.release.parse import parse_tree
+from shoal.release.parse_ensemble import parse_ensemble
 from shoal.release.parse_model import parse_model
 from shoal.release.parse_table import parse_table
 from shoal.release.table import TableRelease
 from shoal.release.tree import TreeRelease
 from shoal.release.verdict import Verdict
 
-__all__ = ["Attribute", "Branch", "Interval", "ModelRelease", "Node", "TableRelease", "TreeRelease", "Verdict", "load"]
+__all__ = [
+    "Attribute",
+    "Branch",
+    "EnsembleRelease",
+    "Interval",
+    "ModelRelease",
+    "Node",
+    "TableRelease",
+    "TreeRelease",
+    "Verdict",
+    "load",
+]
 
 _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "tree": lambda body, folder: parse_tree(body),
+    "ensemble": lambda body, folder: parse_ensemble(body),
     "model": parse_model,  # where it takes private columns, the fitted model is in a file beside it
     "table": parse_table,  # its rows are in a file beside it
 }
@@ -35,7 +49,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
 def load(path: str | Path) -> Any:
     """Read a release from its file; a broken or hostile one is refused with one sentence.
 
-    A `TreeRelease`, a `TableRelease` or a `ModelRelease`, as the file says.
+    A `TreeRelease`, an `EnsembleRelease`, a `TableRelease` or a `ModelRelease`, as the file says.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):

@@ -65,7 +65,7 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
         sensitive=sensitive,
         unused=_unused(body, by_name),
         weights=weights,
-        verdict=_verdict(body.get("audit"), sizes=counted),
+        verdict=parse_verdict(body.get("audit"), sizes=counted),
     )
     _check_total(release)
     return release
@@ -132,7 +132,8 @@ def _sensitive(body: dict[str, Any], attributes: dict[str, Attribute], target: A
     return names
 
 
-def _verdict(entry: Any, *, sizes: bool = True) -> Verdict | None:
+def parse_verdict(entry: Any, *, sizes: bool = True) -> Verdict | None:
+    """The audit's word as a file states it."""
     if entry is None:
         return None
     checks.keys(entry, "audit", {"holds", "sha256", *(["smallest_group"] if sizes else [])}, set())

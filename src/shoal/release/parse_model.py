@@ -18,7 +18,7 @@ from shoal.release import checks
 from shoal.release.model import ModelRelease
 from shoal.release.model_file import check_model_name, read_model_file
 from shoal.release.model_inputs import class_intervals
-from shoal.release.parse import _verdict, parse_tree
+from shoal.release.parse import parse_tree, parse_verdict
 from shoal.release.tree import TreeRelease
 
 _KEYS = {"format", "kind", "task", "target", "model", "groups"}
@@ -46,7 +46,7 @@ def parse_model(body: dict[str, Any], folder: Path) -> ModelRelease:
         "library": checks.text(body["model"]["library"], "model.library"),
         "inputs": inputs,
         "cuts": _cuts(body, groups),
-        "verdict": _verdict(body.get("audit")),
+        "verdict": parse_verdict(body.get("audit")),
     }
     if ("table" in body) == ("files" in body) or ("files" in body) != bool(inputs):
         checks.refuse("release", "must have a table where the model has no inputs, and files where it has some")

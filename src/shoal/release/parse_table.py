@@ -19,7 +19,7 @@ from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release import checks
 from shoal.release.domain import Attribute
 from shoal.release.generalised import Generalised, atoms_of, covers
-from shoal.release.parse import _attribute, _verdict
+from shoal.release.parse import _attribute, parse_verdict
 from shoal.release.parse_node import parse_parts
 from shoal.release.table import TableRelease
 from shoal.release.table_file import Cells, check_name, read_cells
@@ -62,7 +62,7 @@ def parse_table(body: dict[str, Any], folder: Path) -> TableRelease:
         rows,
         generalised,
         _sensitive(body, by_name, target),
-        _verdict(body.get("audit")),
+        parse_verdict(body.get("audit")),
     )
 
 

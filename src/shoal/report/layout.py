@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report shows and where, without a word of HTML: the bars of the histogram, the nodes of the tree."""
+"""What a report shows and where, without a word of HTML: the bars of the histograms, the nodes of the tree."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,8 @@ MOST_BARS = 16
 MOST_NODES = 2000
 MOST_LEVELS = 40  # deeper nodes are counted, not shown: nobody reads them, and browsers stop nesting
 ALL_OPEN = 60  # a tree of at most so many nodes is shown unfolded
+MOST_SIZES = 6  # smallest sizes of groups that are listed
+SHARE_BARS = 20  # bars of shares below 100 %
 WIDE = 50  # largest over smallest group from which bars grow in width
 _STEPS = (1, 2, 5)
 
@@ -43,11 +45,6 @@ class Histogram:
     bars: tuple[Bar, ...]
     k: int | None = None
     k_before: int | None = None
-
-    @property
-    def tallest(self) -> int:
-        """The most groups in a bar."""
-        return max((bar.groups for bar in self.bars), default=0)
 
 
 def histogram(sizes: NDArray[np.int64], k: int | None = None) -> Histogram:
@@ -101,6 +98,62 @@ def _growing(low: int, high: int, k: int | None) -> list[int]:
 def _step(at_least: float) -> int:
     power: int = 10 ** max(0, math.floor(math.log10(max(at_least, 1))))
     return next(step * power for step in (*_STEPS, 10) if step * power >= at_least)
+
+
+@dataclass(frozen=True)
+class Size:
+    """Groups of one size that the promise is about, and how many of them break a requirement."""
+
+    size: int
+    groups: int
+    people: int
+    failing: int
+
+
+def smallest_sizes(audit: Audit) -> list[Size]:
+    """The smallest sizes of groups that are not exempt."""
+    people, fails = audit.groups.people[~audit.exempt], audit.fails[~audit.exempt]
+    sizes, of_group, groups = np.unique(people, return_inverse=True, return_counts=True)
+    failing = np.bincount(of_group.reshape(-1), weights=fails, minlength=len(sizes))
+    rows = zip(sizes.tolist(), groups.tolist(), failing.tolist(), strict=True)
+    return [Size(size, n, size * n, int(bad)) for size, n, bad in rows][:MOST_SIZES]
+
+
+def believed(audit: Audit, levels: Sequence[int]) -> list[tuple[int, int]]:
+    """For some levels in per cent, the people in groups whose most frequent class has at least that share."""
+    assert audit.likeliest is not None
+    people = audit.groups.people
+    return [(level, audit.groups.people_in(100 * audit.likeliest >= level * people)) for level in levels]
+
+
+@dataclass(frozen=True)
+class ShareBar:
+    """People in groups whose most frequent class has a share from `low` to below `high` per cent, or all of it."""
+
+    low: int
+    high: int
+    people: int
+
+    @property
+    def certain(self) -> bool:
+        """Whether the group has no other class."""
+        return self.low == 100
+
+    @property
+    def label(self) -> str:
+        """Where it begins."""
+        return f"{self.low} %"
+
+
+def share_bars(audit: Audit) -> tuple[ShareBar, ...]:
+    """People by the share of the most frequent class in their group; the last bar are those who are certain."""
+    assert audit.likeliest is not None
+    # whole numbers: 100 % must be all of a group, not nearly all of it
+    where = SHARE_BARS * audit.likeliest // audit.groups.people
+    people = np.bincount(where, weights=audit.groups.people, minlength=SHARE_BARS + 1).astype(np.int64)
+    first = min(int(where.min()), SHARE_BARS - 1)
+    step = 100 // SHARE_BARS
+    return tuple(ShareBar(step * i, min(step * (i + 1), 100), int(people[i])) for i in range(first, SHARE_BARS + 1))
 
 
 @dataclass(frozen=True)

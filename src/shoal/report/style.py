@@ -10,11 +10,12 @@ body{margin:0;background:var(--wash);color:var(--ink);font:16px/1.5 system-ui,-a
 main{max-width:1000px;margin:0 auto;padding:32px 40px 40px;background:var(--paper)}
 h1{font-size:1.35rem;margin:0 0 4px}
 h2{font-size:1.1rem;margin:34px 0 10px;padding-bottom:5px;border-bottom:2px solid var(--line)}
+h3{font-size:.95rem;margin:18px 0 6px;color:var(--soft)}
 p{margin:0 0 8px}.soft{color:var(--soft)}.small{font-size:.875rem}
 code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.85em;overflow-wrap:anywhere}
 .verdict{margin:18px 0 0;padding:18px 22px;border-left:8px solid;border-radius:4px}
 .verdict b{display:block;font-size:2.1rem;line-height:1.15;letter-spacing:.01em}
-.verdict p{margin:6px 0 0;font-size:1.05rem}
+.verdict p{margin:6px 0 0;font-size:1.05rem}.verdict ul{margin:8px 0 0}
 .holds{border-color:var(--good);background:var(--goodwash)}.holds b{color:var(--good)}
 .breach{border-color:var(--bad);background:var(--badwash)}.breach b{color:var(--bad)}
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:12px;margin:16px 0 0;
@@ -26,7 +27,8 @@ padding:0}
 blockquote{margin:0 0 8px;padding:8px 16px;border-left:4px solid var(--line);font-size:1.05rem}
 ul,ol{margin:0 0 8px;padding-left:22px}li{margin:3px 0}
 .note{padding:8px 14px;background:var(--warnwash);border-left:4px solid var(--warn)}
-table{border-collapse:collapse;width:100%;font-size:.94rem}
+.note.even{margin:12px 0 0;padding:12px 22px;border-left-width:8px;border-radius:4px;font-size:1.05rem}
+table{border-collapse:collapse;width:100%;font-size:.94rem;margin-bottom:10px}
 th{text-align:left;color:var(--soft);font-weight:600;border-bottom:2px solid var(--line)}
 th,td{padding:6px 16px 6px 0;vertical-align:top}th:last-child,td:last-child{padding-right:0}
 td{border-bottom:1px solid var(--line);overflow-wrap:break-word}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says: the verdict, the attacker, what he learns, what to try, what is left out."""
+"""What a report says: the verdict, the attacker, what he learns, what is left out."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shoal.audit import Audit
-from shoal.release import Attribute, TreeRelease
+from shoal.audit.columns import AuditColumn
+from shoal.audit.subject import Subject
+from shoal.release import Attribute, EnsembleRelease, ModelRelease, TableRelease, TreeRelease
 
+Released = TreeRelease | EnsembleRelease | TableRelease | ModelRelease  # these claim something themselves
+Audited = Released | Subject | None
+
+NBSP = "\N{NO-BREAK SPACE}"
 SHOWN_VALUES = 12
+SHOWN_NAMES = 30
 
-NOT_OF_THE_ROWS = {"counts-differ", "shares-differ", "predictions-differ"}
+NOT_OF_THE_ROWS = {"counts-differ", "shares-differ", "predictions-differ", "not-covered"}
 STATED = {
     "counts": "the count of every bin",
     "shares": "the shares of the classes in every leaf",
     "majority": "the class that every leaf predicts",
 }
+LEVELS = (100, 95, 90, 80)  # per cent of confidence that people are counted for
 
 LIMITS = (
     (
@@ -26,17 +34,18 @@ LIMITS = (
     ),
     (
         "One release at a time.",
-        "Two releases of the same people, each safe alone, can give somebody away together. This audit saw one.",
+        "Two releases of the same people, each safe alone, can give somebody away together. This audit saw one; "
+        "shoal ledger add keeps a list of what was published and audits a new release together with all of it.",
     ),
     (
         "The attacker is the one described here.",
         "He knows the public columns and nothing private. Somebody who knows private values of some people, "
         "or facts that rule out combinations of the declared domain, can tell more.",
     ),
-    (
-        "Rows are taken for people.",
-        "If a person has several rows, k rows are not k people.",
-    ),
+)
+ROWS_ARE_PEOPLE = (
+    "Rows are taken for people.",
+    "If a person has several rows, k rows are not k people. Name the column that tells people apart.",
 )
 
 
@@ -45,10 +54,26 @@ def number(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
+def people_of(count: int) -> str:
+    """So many people."""
+    return number(count, "person", "people")
+
+
 def listed(names: Iterable[str]) -> str:
-    """Names as people list them: a, b and c."""
+    """Names as people list them: a, b and c; of very many only the first."""
     names = list(names)
+    if len(names) > SHOWN_NAMES:
+        names = [*names[: SHOWN_NAMES - 1], f"{len(names) - SHOWN_NAMES + 1:,} more"]
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def percent(part: int, whole: int) -> str:
+    """A share of people, with one digit; never 0.0 % of somebody nor 100.0 % of not everybody."""
+    if 0 < 1000 * part < whole:
+        return f"less than 0.1{NBSP}%"
+    if part < whole and 2000 * part >= 1999 * whole:
+        return f"more than 99.9{NBSP}%"
+    return f"{100 * part / whole:.1f}{NBSP}%"
 
 
 def least_k(audit: Audit) -> int | None:
@@ -57,19 +82,55 @@ def least_k(audit: Audit) -> int | None:
     return max(asked) if asked else None
 
 
-def verdict_line(audit: Audit) -> str:
-    """What the verdict means, in a sentence."""
+def is_bound(audit: Audit) -> bool:
+    """Whether all people were grouped more finely than the model tells them apart."""
+    return any(finding.code == "finer-groups" and not finding.people for finding in audit.findings)
+
+
+def verdict(audit: Audit) -> tuple[str, str]:
+    """The verdict's headline, and what it means in a sentence."""
     if audit.holds:
-        return "Every group keeps what is claimed, and what is released of the leaves is true of the rows."
-    people = max((finding.people for finding in audit.findings if finding.severity == "breach"), default=0)
+        return (
+            "✓ The promise holds",
+            "Every group keeps what is asked of it, and nothing was found that contradicts it.",
+        )
     codes = {finding.code for finding in audit.findings if finding.severity == "breach"}
     if codes <= NOT_OF_THE_ROWS:
-        return "What is released is not true of the rows. Nothing can be promised about this release."
-    return f"The claim fails for {number(people, 'person', 'people')}. Do not publish this release."
+        word = "What is released is not true of the rows. Nothing can be promised about it."
+    else:
+        people = max((finding.people for finding in audit.findings if finding.severity == "breach"), default=0)
+        word = f"The claim fails for {people_of(people)}. Do not publish this."
+    if is_bound(audit) and codes <= {"group-fails", "requirement-fails"}:
+        return (
+            "✗ Not proven: the promise may not hold",
+            f"{word} People were grouped more finely than this model tells them apart, so the claim may still be "
+            "true; nothing here shows that it is.",
+        )
+    return "✗ Breach: the promise does not hold", word
 
 
-def asked_of_other(release: TreeRelease, audit: Audit) -> str:
+def known_for_certain(audit: Audit) -> int:
+    """How many people are in groups that are all of one value of the target, or else of the first sensitive column."""
+    return audit.groups.people_in(audit.certain)
+
+
+def even_so(audit: Audit) -> str:
+    """What a verdict that holds does not say: of whom something is certain all the same; else nothing."""
+    certain = known_for_certain(audit)
+    if not audit.holds or not certain:
+        return ""
+    bound = "" if audit.exact else "up to "
+    return (
+        f"Even so, {audit.about!r} is certain for {bound}{certain:,} of {people_of(audit.n_people)} "
+        f"({percent(certain, audit.n_people)}): they are in groups that are all of one value. Group sizes do not "
+        "stop that. A requirement about values, such as Confidence(0.95), does."
+    )
+
+
+def asked_of_other(release: Audited, audit: Audit) -> str:
     """A sentence where the audit asked for something else than the release claims; else nothing."""
+    if not isinstance(release, Released):
+        return "It claims nothing itself; this is what the auditor asked."
     if tuple(audit.claims) == tuple(release.claims):
         return ""
     own = "; ".join(claim_text(claim) for claim in release.claims)
@@ -85,83 +146,135 @@ def claim_text(claim: Mapping[str, Any]) -> str:
     return f"{name} with " + ", ".join(f"{key} = {value}" for key, value in given.items())
 
 
-def attacker(release: TreeRelease, audit: Audit) -> list[str]:
+def attacker(release: Audited, audit: Audit) -> list[str]:
     """Who the attacker is, in paragraphs."""
-    names = [*(attribute.name for attribute in release.attributes), *release.unused]
-    known = [name for name in names if name in audit.public]
-    unknown = [name for name in names if name not in audit.public]
+    looked_at = {column.name: column for column in audit.columns if column.use != "person"}
+    known = [*(name for name in looked_at if name in audit.public), *(n for n in audit.public if n not in looked_at)]
+    unknown = [name for name in looked_at if name not in audit.public]
     said = [
         f"He knows, of everybody in the table: {listed(known)}." if known else "He knows no column of it.",
         f"He does not know: {listed(unknown)}." if unknown else "There is no column that he does not know.",
-        f"He also has this release, with {STATED[release.statement]}, knows the declared domain of every column "
-        "and how the release was made, and knows who is in the table.",
+        f"{_has(release, audit)}, knows the domain of every column and how it was made, and knows who is in the table.",
     ]
-    stated = set(release.public)
-    more, less = sorted(set(audit.public) - stated), sorted(stated - set(audit.public))
-    if more:
-        said.append(f"The auditor took {listed(more)} as public, though the release says private.")
-    if less:
-        said.append(f"The auditor took {listed(less)} as private, though the release says public.")
+    if isinstance(release, Released):
+        stated = set(release.public)
+        more, less = sorted(set(audit.public) - stated), sorted(stated - set(audit.public))
+        if more:
+            said.append(f"The auditor took {listed(more)} as public, though the release says private.")
+        if less:
+            said.append(f"The auditor took {listed(less)} as private, though the release says public.")
     return said
 
 
-def knowledge(release: TreeRelease, audit: Audit) -> tuple[str, str]:
+def _has(release: Audited, audit: Audit) -> str:
+    if isinstance(release, EnsembleRelease):
+        return "He also has this release, with the counts of every leaf"
+    if isinstance(release, ModelRelease | TreeRelease):
+        statement = release.statement if isinstance(release, TreeRelease) else release.groups.statement
+        return f"He also has this release, with {STATED[statement]}"
+    if isinstance(release, TableRelease):
+        return "He also has this release, with every row of it"
+    return f"He also has {audit.what}, with every number in its file"
+
+
+def assumed(audit: Audit) -> list[str]:
+    """What the audit takes for granted, in sentences."""
+    said = [unit(audit)]
+    private = [column for column in audit.columns if column.role == "private" and column.type is not None]
+    undeclared = [column.name for column in private if column.declared is None]
+    if undeclared:
+        said.append(
+            f"No domain is declared for {listed(undeclared)}: what an attacker thinks possible there is taken to be "
+            "the values that occur, or any number between the smallest and the largest."
+        )
+    if len(private) > 1:
+        said.append("Every combination of values of the private columns is taken to be possible.")
+    if audit.missing is not None:
+        text = str(audit.missing)
+        said.append(f"{text[:1].upper()}{text[1:]}.")
+    return said
+
+
+def unit(audit: Audit) -> str:
+    """What is counted: rows as people, or people with several rows."""
+    rows = number(len(audit.groups.of_row), "row", "rows")
+    name = next((column.name for column in audit.columns if column.use == "person"), None)
+    if name is None:
+        return f"A row is a person: {rows} are counted as {people_of(audit.n_people)}."
+    people = people_of(audit.n_people)
+    return f"Column {name!r} tells people apart: {rows} of {people}. Every count is of different people."
+
+
+def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
     """What the attacker knows for certain: a headline, and how to read it."""
-    if audit.exposed is None or audit.highest_confidence is None:
-        return "nothing new", f"The target {release.target!r} is public: there is nothing to learn about it."
+    if audit.likeliest is None:
+        return _nothing_asked(audit)
+    certain = known_for_certain(audit)
+    highest = float((audit.likeliest / audit.groups.people).max())
     bound = "" if audit.exact else "at most "
-    share = f"{100 * audit.exposed / audit.n_people:.1f} %"
-    head = f"{bound}{number(audit.exposed, 'person', 'people')}" if audit.exposed else "nobody"
-    sure = f"{bound}{100 * audit.highest_confidence:.1f} %"
-    text = f"He is certain of {release.target!r} for {share} of all people. His highest confidence is {sure}. "
+    head = f"{bound}{people_of(certain)}" if certain else "nobody"
+    text = (
+        f"He is certain of {audit.about!r} for {percent(certain, audit.n_people)} of all people. His highest "
+        f"confidence is {bound}{100 * highest:.1f}{NBSP}%. "
+    )
     if audit.exact:
-        text += "Both numbers are exact: no two groups share a bin, so the counts of bins are those of groups."
-    else:
-        why = "groups share bins" if release.statement == "counts" else "the release states no counts"
-        text += (
-            f"Both numbers are upper bounds: {why}, and they are computed for an attacker who "
-            "even knows how often each class occurs in each group."
+        return (
+            head,
+            text + "Both numbers are exact: no two groups share a bin, so the counts of bins are those of groups.",
         )
-    return head, text
+    return head, text + (
+        f"Both numbers are upper bounds: {_why_bound(release, audit)}, and they are computed for an attacker who even "
+        "knows how often each value occurs in each group."
+    )
 
 
-def advice(release: TreeRelease, audit: Audit) -> list[str]:
-    """What to try next, most useful first; nothing where the audit holds without a warning."""
+def _nothing_asked(audit: Audit) -> tuple[str, str]:
+    target = audit.target
+    if target is None:
+        return "not counted", (
+            "There is no target and no sensitive column: whoever is in a large enough group is taken to be safe, "
+            "whatever the group has in common."
+        )
+    if target.role == "public":
+        return "nothing new", f"The target {target.name!r} is public: there is nothing to learn about it."
+    return "not counted", f"The target {target.name!r} is a number, so no value of it is counted as certain."
+
+
+def _why_bound(release: Audited, audit: Audit) -> str:
     codes = {finding.code for finding in audit.findings}
-    said: list[str] = []
-    if codes & NOT_OF_THE_ROWS:
-        said.append(
-            "Check that these are the very rows the release was learned from, read the same way. If they "
-            "are, the file was changed: take the original, or mine again."
-        )
-    if codes & {"group-fails", "requirement-fails"}:
-        said += _repair(release, audit)
-    if "target-certain" in codes:
-        said.append(
-            f"Some groups are all of one {release.target!r}. If that is a secret, ask for mixed groups as "
-            "well: KAnonymity(k) & Confidence(0.95)."
-        )
-    return said
+    if isinstance(release, TreeRelease) and release.statement != "counts":
+        return "the release states no counts"
+    if "finer-groups" in codes:
+        return "groups are finer than those of the model"
+    if "worst-case-counts" in codes:
+        return "what is published does not count the people of each bin"
+    return "groups share bins"
 
 
-def _repair(release: TreeRelease, audit: Audit) -> list[str]:
-    guilty = sorted({n for finding in audit.findings if finding.code == "group-fails" for n in finding.nodes})
-    said = [
-        "Mine again with the requirement that is asked for here: AnonymousTreeClassifier(privacy=…) makes no "
-        "split that breaks it."
-    ]
-    if guilty:
-        asked = list(dict.fromkeys(str(release.nodes[n].attribute) for n in guilty))
-        said.append(
-            f"Or undo the splits that set these groups apart: node{'s' if len(guilty) > 1 else ''} "
-            f"{listed(map(str, guilty))}. They ask for {listed(asked)}; a coarser hierarchy there helps."
-        )
-    if least_k(audit) is not None and audit.smallest_group is not None:
-        said.append(
-            f"Or claim less. Group sizes alone would bear k = {audit.smallest_group:,}; whether that is "
-            "enough is not for a program to say."
-        )
-    return said
+def found(audit: Audit) -> str:
+    """How likely somebody is found, for those who ask for it in these words."""
+    risk = audit.risk
+    sure = risk.prosecutor
+    above = f"above {risk.threshold:.0%} for {sure.above:.1%} of people"
+    text = (
+        "Risk of being found by somebody who knows that his victim is in the table (prosecutor): at most "
+        f"{sure.highest:.1%}, {sure.average:.1%} on average, {above}. Somebody who guesses for everybody (marketer) is "
+        f"right for {risk.marketer:.1%}. Alone in their group: {people_of(risk.unique)}."
+    )
+    return text.replace("%", f"{NBSP}%")
+
+
+def limits(audit: Audit) -> tuple[tuple[str, str], ...]:
+    """What the promise does not cover."""
+    has_person = any(column.use == "person" for column in audit.columns)
+    return LIMITS if has_person else (*LIMITS, ROWS_ARE_PEOPLE)
+
+
+def column_domain(column: AuditColumn) -> str:
+    """What a column's values are taken to be, in a line; never those of the rows themselves."""
+    if column.declared is not None:
+        return domain_text(column.declared)
+    return "not stated" if column.type is None else f"{column.type}; taken from the rows"
 
 
 def domain_text(attribute: Attribute) -> str:

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.audit.foreign import blackbox, trees
+from shoal.audit.foreign import blackbox, centroids, dumps, lightgbm, trees, xgboost
+from shoal.audit.rules import Rules
 from shoal.audit.subject import Subject
 from shoal.data.frames import to_table
 from shoal.data.table import Table
 from shoal.data.target import name_of, target_column
 from shoal.errors import DataError
 
-READERS = (trees.read, blackbox.read)  # the first that knows the model takes it
+# the first that knows the model takes it
+READERS = (trees.read, lightgbm.read, xgboost.read, centroids.read, blackbox.read)
 
 
 def read_model(
@@ -29,7 +31,7 @@ def read_model(
     Parameters
     ----------
     model
-        A fitted model, or a `Subject`, which is taken as it is.
+        A fitted model, a set of association rules, or a `Subject`, which is taken as it is.
     X
         The rows, with the columns the model was given.
     y
@@ -39,20 +41,55 @@ def read_model(
     also
         Further columns of `X` that are needed.
     """
+    if isinstance(model, Rules):
+        from shoal.audit.rule_spans import read_rules
+
+        return read_rules(model, X, y, domain=domain, also=also)
     if X is None:
-        raise DataError("no-rows", "Auditing this model needs the rows it was trained on.")
+        raise DataError("rows-needed", "Auditing this model needs the rows it was trained on.")
     table = _read(X, y, model)
     target = None if y is None else y if isinstance(y, str) else name_of(y)
     for name in also:
         table[name]  # refuses with the nearest name
     if isinstance(model, Subject):
         return model, table
-    features = table.drop([*([] if target is None else [target]), *also])
+    if target is None and _predicts(model):
+        raise DataError(
+            "target-unnamed",
+            "This model predicts a target, which is part of what it tells: give y, the target's values or its column.",
+        )
+    named = _named_by(model)
+    features = table.drop([*([] if target is None else [target]), *(name for name in also if name not in named)])
     for reader in READERS:
         subject = reader(model, features, None if target is None else table[target], domain)
         if subject is not None:
             return subject, table
     raise DataError("not-a-release", f"audit needs a release or a fitted model; got {type(model).__name__}.")
+
+
+def _predicts(model: Any) -> bool:
+    """Whether a model was taught a target. Without it bins would be too few, and groups that fail could seem exempt."""
+    final = dumps.final_estimator(model)
+    if isinstance(final, lightgbm.LightGBMModel | xgboost.XGBoostModel):
+        return True
+    if dumps.is_of(final, "lightgbm") or dumps.is_of(final, "xgboost"):
+        return True
+    from sklearn.base import is_classifier, is_regressor
+
+    try:
+        return bool(is_classifier(model) or is_regressor(model))
+    except (AttributeError, TypeError):  # no estimator of scikit-learn
+        return hasattr(model, "classes_")
+
+
+def _named_by(model: Any) -> frozenset[str]:
+    """The columns that a model says it was given, as far as it says so: a sensitive column may be one of them."""
+    names = getattr(model, "feature_names_in_", ())
+    if isinstance(model, lightgbm.LightGBMModel):
+        names = dict(line.partition("=")[::2] for line in model.text.splitlines()).get("feature_names", "").split(" ")
+    elif isinstance(model, xgboost.XGBoostModel):
+        names = model.body.get("learner", {}).get("feature_names", ())
+    return frozenset(map(str, names))
 
 
 def _read(X: Any, y: Any, model: Any) -> Table:

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.foreign._columnwise import affine_of, outputs_of, prepare, refuses, turns_of
-from shoal.audit.foreign.features import Feature, Numbers, largest_at_most
+from shoal.audit.foreign.features import NO_BREAKS, Feature, Numbers, largest_at_most
 from shoal.data.table import Column
 from shoal.errors import DataError, closest
 
 LARGE = 1e150
-NO_BREAKS = np.empty(0, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ class BlackBox(Subject):
     """
 
     exact = False
+    by_value = True
     separable = True
 
     def __init__(self, what: str, table: Table, target: Column | None, domain: Mapping[str, Any] | None) -> None:
@@ -43,8 +44,8 @@ class BlackBox(Subject):
 
 
 def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, Sequence[Any]] | None) -> Subject | None:
-    """Take anything that predicts or transforms."""
-    if isinstance(model, type) or not (hasattr(model, "predict") or hasattr(model, "transform")):
+    """Take anything that predicts."""
+    if isinstance(model, type) or not hasattr(model, "predict"):
         return None
     from sklearn.base import is_regressor
 

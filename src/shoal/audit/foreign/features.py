@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shoal.data.table import Column
 
 Numbers = NDArray[np.float64]
+NO_BREAKS = np.empty(0, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

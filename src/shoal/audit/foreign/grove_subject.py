@@ -67,6 +67,8 @@ class GroveSubject(Subject):
         For each feature the columns it is made of.
     table, target, domain
         As for every reader of models.
+    labels
+        The classes that the outputs of the grove stand for, as text; empty where they stand for something else.
     """
 
     def __init__(
@@ -78,15 +80,17 @@ class GroveSubject(Subject):
         table: Table,
         target: Column | None,
         domain: Mapping[str, Any] | None,
+        labels: Sequence[str] = (),
     ) -> None:
         self.what = what
         self.grove = grove
+        self.labels = tuple(labels)
         given = frozenset().union(*sources)
         self.domain = stated_domain(table, [name for name in table.names if name in given], domain)
         self.target = None if target is None else target.name
         self.numeric_target = target is not None and target.kind == "numeric"
-        features = within_reach(features, np.unique(grove.feature[grove.feature >= 0]), self.domain)
-        self.tests = GroveTests(grove, features, self.domain)
+        self.features = within_reach(features, np.unique(grove.feature[grove.feature >= 0]), self.domain)
+        self.tests = GroveTests(grove, self.features, self.domain)
         tested = np.unique(grove.feature[self.tests.column == -2])
         self.mixed = frozenset().union(*(sources[number] for number in tested))
         self.exact = self.separable = not len(tested)
@@ -116,7 +120,9 @@ class GroveSubject(Subject):
         guilty = tuple(sorted({node for node, _ in nodes[-1:]}))
         return " and ".join(shown) or "everybody", guilty
 
-    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """That counts are the worst case, and whether the model was trained on these rows."""
         found = self._other_rows(table)
         if not self.counted:

@@ -14,7 +14,7 @@ from shoal.audit.foreign.grove import Grove, grow
 from shoal.audit.foreign.grove_subject import GroveSubject
 from shoal.audit.subject import Subject
 from shoal.data.table import Column, Table
-from shoal.data.target import as_categorical
+from shoal.data.target import as_categorical, target_column
 
 NAMES = {
     "DecisionTreeClassifier": "a decision tree",
@@ -47,9 +47,12 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
         return None
     _, features = trace(model, table.names)
     made_of = sources(model, table.names)
+    labels: tuple[str, ...] = ()
     if target is not None and hasattr(final, "classes_"):
         target = as_categorical(target)
-    return GroveSubject(_in_words(final, grove), grove, features, made_of, table, target, domain)
+        column = target_column(final.classes_, target.name)
+        labels = tuple(column.names[code] for code in column.codes)
+    return GroveSubject(_in_words(final, grove), grove, features, made_of, table, target, domain, labels)
 
 
 def _in_words(model: Any, grove: Grove) -> str:

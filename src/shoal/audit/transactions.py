@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which items each person has: a table of yes-or-no columns that is kept as the short list of what is there.
+
+A shop has thousands of items and a basket has ten of them. So only the ten are kept, and the column of an item is made
+when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.audit.groups import Ids, person_codes
+from shoal.data.encode import number_text
+from shoal.data.frames import to_table
+from shoal.data.table import Column, Table
+from shoal.errors import DataError
+
+NO_YES = ("False", "True")
+
+
+class Transactions(Table):
+    """Who has which items: one row a transaction, one yes-or-no column an item.
+
+    Parameters
+    ----------
+    rows, items
+        What is there: the row and the number of the item of each purchase, in any order; twice is once.
+    names
+        The names of the items.
+    n_rows
+        How many transactions there are, also those without any item.
+    others
+        Columns that are no items, such as the one that tells people apart.
+
+    Examples
+    --------
+    >>> baskets = read_transactions([["milk", "bread"], ["milk"], []])
+    >>> baskets
+    <Transactions: 3 rows, 2 items>
+    >>> baskets["milk"].codes.tolist()
+    [1, 1, 0]
+    """
+
+    def __init__(self, rows: Ids, items: Ids, names: Sequence[str], n_rows: int, others: Iterable[Column] = ()) -> None:
+        if not n_rows:
+            raise DataError("empty-table", "There are no transactions.")
+        self._columns = _ItemColumns(rows, items, names, n_rows, others)  # type: ignore[assignment]
+        self.n_rows = n_rows
+
+    def __repr__(self) -> str:
+        return f"<Transactions: {self.n_rows} rows, {self._columns.n_items} items>"  # type: ignore[attr-defined]
+
+
+class _ItemColumns(Mapping[str, Column]):
+    """Columns by name, each made of the rows that have the item when it is asked for."""
+
+    def __init__(self, rows: Ids, items: Ids, names: Sequence[str], n_rows: int, others: Iterable[Column]) -> None:
+        pairs = np.unique(np.asarray(items, dtype=np.int64) * n_rows + rows)
+        self._rows = (pairs % n_rows).astype(np.int32 if n_rows < 2**31 else np.int64)
+        self._starts = np.searchsorted(pairs, np.arange(len(names) + 1, dtype=np.int64) * n_rows)
+        self._number = {name: number for number, name in enumerate(names)}
+        self._others = {column.name: column for column in others}
+        self._n_rows = n_rows
+        both = sorted(self._others.keys() & self._number.keys())
+        if both or len(self._number) < len(names):
+            raise DataError("column-twice", "Two items, or an item and a column, have the same name. Rename one.")
+
+    @property
+    def n_items(self) -> int:
+        return len(self._number)
+
+    def __getitem__(self, name: str) -> Column:
+        if name in self._others:
+            return self._others[name]
+        number = self._number[name]
+        codes = np.zeros(self._n_rows, dtype=np.uint8)
+        codes[self._rows[self._starts[number] : self._starts[number + 1]]] = 1
+        return Column(name, "categorical", codes, NO_YES, labels="boolean")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._number or name in self._others
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._number, self._others)
+
+    def __len__(self) -> int:
+        return len(self._number) + len(self._others)
+
+
+def read_transactions(data: Any, also: Collection[str] = ()) -> Transactions:
+    """Transactions in any of the forms that people keep them in.
+
+    Parameters
+    ----------
+    data
+        A list (or series) of collections of items; a frame of two columns, transaction and item, with a line for each
+        item of a transaction; or a frame of yes-or-no columns (or of 0 and 1), one an item. Where all columns are of
+        the last form, it is taken to be that. A line of two columns whose item is missing is a transaction that may
+        be empty.
+    also
+        Names that will be needed besides. A column of these in a frame need not be an item: it tells people apart.
+
+    Examples
+    --------
+    >>> read_transactions({"basket": [1, 1, 2], "item": ["milk", "bread", "milk"]})
+    <Transactions: 2 rows, 2 items>
+    >>> read_transactions({"milk": [True, True], "bread": [1, 0]})
+    <Transactions: 2 rows, 2 items>
+    """
+    if isinstance(data, Transactions):
+        return data
+    lists = _lists(data)
+    if lists is not None:
+        return _from_lists(lists)
+    table = to_table(data)
+    others = [name for name in table if name in also and not _is_item(table[name])]
+    if all(_is_item(table[name]) for name in table if name not in others):
+        return _from_columns(table, others)
+    ids = [name for name in table if name in also] or table.names[:1]
+    rest = [name for name in table if name not in ids]
+    if len(table) == 2 and len(ids) == 1:
+        return _from_pairs(table[ids[0]], table[rest[0]], [table[name] for name in ids if name in also])
+    if len(table) == 3 and len(ids) == 1 and ids[0] in also:
+        return _from_pairs(table[rest[0]], table[rest[1]], [table[ids[0]]])
+    odd = [name for name in table if name not in others and not _is_item(table[name])]
+    raise DataError(
+        "not-transactions",
+        f"These are no transactions: {len(odd)} column(s), such as {odd[0]!r}, hold something else than yes and no. "
+        "Give one yes-or-no column an item, two columns (transaction, item), or a list of lists of items.",
+    )
+
+
+def item_name(item: Any) -> str:
+    """What an item is called; whole numbers have no point, as in a table."""
+    if isinstance(item, float | np.floating):
+        return number_text(item)
+    return str(item)
+
+
+def _lists(data: Any) -> list[Any] | None:
+    if isinstance(data, list | tuple):
+        lists = list(data)
+    elif isinstance(data, Mapping | Table | np.ndarray):
+        return None
+    else:
+        try:
+            lists = nw.from_native(data, series_only=True).to_list()
+        except TypeError:
+            return None
+    if any(issubclass(kind, str | bytes | Mapping) or not hasattr(kind, "__iter__") for kind in set(map(type, lists))):
+        raise DataError(
+            "not-transactions", "A list of transactions must hold a list or set of items for each; got something else."
+        )
+    return lists
+
+
+def _from_lists(lists: list[Any]) -> Transactions:
+    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+    rows = np.repeat(np.arange(len(lists)), sizes)
+    if not len(rows):
+        return Transactions(rows, rows, [], len(lists))
+    return _of_column(rows, to_table({"item": list(chain.from_iterable(lists))})["item"], len(lists), [])
+
+
+def _is_item(column: Column) -> bool:
+    if column.missing or not len(column.values):
+        return False
+    if column.kind == "numeric":
+        return bool(np.isin(column.numbers, (0.0, 1.0)).all())
+    return column.labels == "boolean"
+
+
+def _from_columns(table: Table, others: list[str]) -> Transactions:
+    names = [name for name in table if name not in others]
+    if not names:
+        raise DataError("not-transactions", "These are no transactions: there is no column of an item.")
+    rows = [np.flatnonzero(_yes(table[name])) for name in names]
+    items = np.repeat(np.arange(len(names)), list(map(len, rows)))
+    return Transactions(np.concatenate(rows), items, names, table.n_rows, [table[name] for name in others])
+
+
+def _yes(column: Column) -> Any:
+    if column.kind == "numeric":
+        return column.numbers[column.codes] == 1
+    return np.array([name == "True" for name in column.names])[column.codes]
+
+
+def _from_pairs(transaction: Column, item: Column, people: list[Column]) -> Transactions:
+    """Lines of transaction and item; `people` is the column that tells people apart, if one does."""
+    row = person_codes(transaction)
+    n_rows = int(row.max()) + 1
+    line = np.zeros(n_rows, dtype=np.int64)
+    line[row] = np.arange(len(row))  # some line of each transaction
+    others = [column.take(line) for column in people]
+    for before, after in zip(people, others, strict=True):
+        if (after.codes[row] != before.codes).any():
+            raise DataError(
+                "not-transactions", f"Some transactions are of several people: {before.name!r} differs within them."
+            )
+    return _of_column(row, item, n_rows, others)
+
+
+def _of_column(rows: Ids, item: Column, n_rows: int, others: list[Column]) -> Transactions:
+    """Transactions from the item of each line; a line without one only says that there is such a transaction."""
+    names = tuple(map(number_text, item.numbers)) if item.kind == "numeric" else item.names
+    there = item.codes < len(names)
+    return Transactions(rows[there], item.codes[there].astype(np.int64), names, n_rows, others)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a project and a thing to the question an audit answers: which rows, which attacker, which requirement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.cli.options import Usage
+from shoal.cli.project import Project
+from shoal.cli.tables import known_to_attacker, read_data, read_for, resolve_roles
+from shoal.cli.things import Thing
+
+if TYPE_CHECKING:
+    from shoal.audit import Audit
+    from shoal.audit.telling import ColumnRanking
+    from shoal.data import Table
+    from shoal.privacy import Requirement
+    from shoal.release import TreeRelease
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is audited, on which rows, and the further arguments of `shoal.audit`.
+
+    `release` is what a report may say more about, None for what somebody else made; `note` is for standard error.
+    """
+
+    what: Any
+    X: Any
+    y: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    release: Any = None
+    note: str = ""
+    is_model: bool = False
+
+    def audit(self) -> Audit:
+        """The verdict."""
+        from shoal.audit import audit
+
+        return audit(self.what, self.X, self.y, **self.options)
+
+    def rank(self) -> ColumnRanking:
+        """What each column tells."""
+        from shoal.audit.telling import rank_columns
+
+        return rank_columns(self.what, self.X, self.y, **self.options)
+
+    def tree(self, verdict: Audit) -> TreeRelease | None:
+        """A tree to draw, where what was audited is a single one and no release."""
+        if not self.is_model:
+            return None
+        from shoal.audit.foreign.drawn import drawn_tree
+
+        options = self.options
+        also = [*options["sensitive"], *([options["person"]] if options["person"] else [])]
+        return drawn_tree(self.what, self.X, self.y, public=verdict.public, domain=options["domain"], also=also)
+
+
+def question(thing: Thing, project: Project, source: Path | None, *, requires: bool = True) -> Question:
+    """What to ask of a thing; where nothing is required of groups, `requires` is False."""
+    if thing.kind == "release":
+        return _of_release(thing.what, project, source)
+    if thing.kind == "table":
+        return _of_table(thing.what, project, source)
+    assert source is not None
+    if thing.kind == "rules":
+        return _of_rules(thing.what, project, source)
+    return _of_model(thing.what, project, source, _required(project) if requires else None)
+
+
+def _of_release(release: Any, project: Project, source: Path | None) -> Question:
+    if "sensitive" in project.options:
+        raise Usage("A release states its own sensitive columns: leave out --sensitive.")
+    table = None if source is None else read_for(release, project, source)
+    public = known_to_attacker(release, project)
+    note = ""
+    if public is not None and not project.options & {"public", "private"}:
+        note = f"{project.file} gives some columns another role than the release does; audited as it says."
+    return Question(
+        release, table, options={"public": public, "privacy": _asked(release, project)}, release=release, note=note
+    )
+
+
+def _asked(release: TreeRelease, project: Project) -> Requirement:
+    required = project.requirement()
+    if required is None:
+        return release.requirement
+    if project.options & {"k", "confidence"}:
+        return required
+    both: Requirement = release.requirement & required  # type: ignore[operator]
+    return both
+
+
+def _required(project: Project) -> Requirement:
+    required = project.requirement()
+    if required is None:
+        raise Usage(
+            "It claims nothing itself: say what to ask, such as how many people a group must have, with -k 10 or "
+            "[privacy] k in shoal.toml."
+        )
+    return required
+
+
+def _of_model(model: Any, project: Project, source: Path, required: Requirement | None) -> Question:
+    """A fitted model: roles are those of the project, for the columns that the model was given."""
+    table = read_data(project, source)
+    roles = resolve_roles(project, table, need_target=False)
+    person = project.person
+    table = table.drop(name for name in roles.identifier if name != person)
+    public = [*roles.public, *([roles.target] if project.target and roles.target_role == "public" else [])]
+    return Question(
+        model,
+        table,
+        project.target,
+        options={
+            "public": public,
+            "privacy": required,
+            "domain": _declared(project, table.names),
+            "sensitive": roles.sensitive,
+            "person": person,
+        },
+        is_model=True,
+    )
+
+
+def _of_rules(rules: Any, project: Project, source: Path) -> Question:
+    """Association rules: the columns of the rows are items, or a transaction and an item."""
+    required = _required(project)
+    public: Sequence[str] | None = project.public
+    if public is None and project.private is not None:
+        public = [item for item in rules.items if item not in project.private]
+    options = {"public": public, "privacy": required, "person": project.person}
+    return Question(rules, _items(project, source), options=options)
+
+
+def _items(project: Project, source: Path) -> Table:
+    table = read_data(project, source)
+    return table.drop(name for name in project.identifier if name != project.person)
+
+
+def _of_table(path: Path, project: Project, source: Path | None) -> Question:
+    """A table that claims to be anonymised, alone or against the original rows. Its target is a sensitive column."""
+    from shoal.audit import AnonymisedTable
+    from shoal.data import load_hierarchies, read_table
+
+    required = _required(project)
+    # how the original file is written says nothing of this one, but for what stands for a missing value
+    rows = read_table(path) if project.missing is None else read_table(path, missing=project.missing)
+    names = rows.names
+    hierarchies = project.hierarchies
+    if isinstance(hierarchies, Mapping):
+        hierarchies = {name: spec for name, spec in hierarchies.items() if name in names}
+    published = AnonymisedTable(rows, hierarchies=load_hierarchies(hierarchies, names, project.folder))
+    roles = resolve_roles(_of_columns(project, names), published.table, need_target=False)
+    target = [roles.target] if roles.target in names and roles.target_role == "private" else []
+    hidden = {*target, *roles.private, *roles.identifier}
+    options = {
+        "public": [name for name in names if name not in hidden],
+        "privacy": required,
+        "domain": _declared(project, names) or None,
+        "sensitive": [*target, *roles.sensitive],
+        "person": project.person if source is not None or project.person in names else None,
+    }
+    return Question(published, None if source is None else read_data(project, source), options=options)
+
+
+def _of_columns(project: Project, names: Sequence[str]) -> Project:
+    """The project as far as it is about some columns: a published table need not have all that shoal.toml names."""
+    change: dict[str, Any] = {}
+    for role in ("public", "private", "identifier", "sensitive"):
+        said = getattr(project, role)
+        if said is not None and role not in project.options:
+            change[role] = tuple(name for name in said if name in names)
+    if project.target not in names and "target" not in project.options:
+        change["target"] = None
+    if project.person not in names:
+        change["person"] = None
+    return replace(project, **change)
+
+
+def _declared(project: Project, names: Sequence[str]) -> dict[str, Any]:
+    """What shoal.toml declares of columns that there are."""
+    return {name: values for name, values in project.domain.items() if name in names}

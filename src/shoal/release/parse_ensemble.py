@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From untrusted JSON to an `EnsembleRelease`: a frame that all trees share, and the nodes of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.errors import ReleaseError
+from shoal.release import checks
+from shoal.release.ensemble import EnsembleRelease
+from shoal.release.parse import parse_tree, parse_verdict
+
+MAX_TREES = 10_000
+
+
+def parse_ensemble(body: dict[str, Any]) -> EnsembleRelease:
+    """Build the release that a JSON body describes, or say what is wrong and where."""
+    frame = {key: value for key, value in body.items() if key not in ("trees", "audit")}
+    if "trees" not in body or "nodes" in body:
+        checks.refuse("release", "must have 'trees', and no 'nodes' of its own")
+    trees = []
+    n_nodes = 0
+    for i, entry in enumerate(checks.items(body["trees"], "trees", MAX_TREES)):
+        checks.keys(entry, f"trees[{i}]", {"nodes"}, ())
+        n_nodes += len(entry["nodes"]) if isinstance(entry["nodes"], list) else 0
+        if n_nodes > checks.MAX_NODES:
+            checks.refuse("trees", f"have more than {checks.MAX_NODES:,} nodes together")
+        try:
+            trees.append(parse_tree({**frame, "kind": "tree", "nodes": entry["nodes"]}))
+        except ReleaseError as error:
+            raise ReleaseError(error.code, f"tree {i}: {error}") from None
+    first = trees[0]
+    if any(tree.statement != "counts" for tree in trees):
+        checks.refuse("trees", "must state counts in every leaf")
+    if any((tree.counts[0] != first.counts[0]).any() for tree in trees):
+        checks.refuse("trees", "must count the same people of each class")
+    return EnsembleRelease(tuple(trees), parse_verdict(body.get("audit")))

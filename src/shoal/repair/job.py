@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a repair works on: trees, rows, roles and a requirement, from a release or from somebody else's model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.foreign import read_model
+from shoal.audit.foreign.grove_subject import GroveSubject
+from shoal.audit.recount import fit_target
+from shoal.data.domain import check_sensitive, clip, declare_domain, declare_values
+from shoal.data.frames import to_table
+from shoal.data.roles import Roles
+from shoal.data.table import Column, Table
+from shoal.data.target import as_categorical, target_column, with_target
+from shoal.errors import DataError, RequirementError
+from shoal.privacy import Requirement, as_requirement, needs_values, people_behind
+from shoal.release import Attribute, EnsembleRelease, TreeRelease
+from shoal.repair.source import GroveTrees, ReleasedTrees, Source
+
+TargetRole = Literal["public", "private"]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A model to repair.
+
+    Attributes
+    ----------
+    source
+        Its trees.
+    table
+        The rows, with the domain of every column settled.
+    roles, requirement
+        Who knows what, and what is asked.
+    declared
+        The columns whose domain was declared.
+    answer
+        The class that the model gives each row of other rows, as text.
+    """
+
+    source: Source
+    table: Table
+    roles: Roles
+    requirement: Requirement
+    declared: frozenset[str]
+    answer: Callable[[Any], NDArray[Any]]
+
+    @property
+    def target(self) -> Column:
+        """The target's column."""
+        return self.table[self.roles.target]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """What the attacker knows."""
+        return (*self.roles.public, *([self.roles.target] if self.roles.target_role == "public" else []))
+
+    def sensitive(self) -> list[Column]:
+        """The columns that requirements about values are asked of."""
+        if not needs_values(self.requirement):
+            return []
+        columns = [self.target] if self.roles.target_role == "private" else []
+        for name in self.roles.sensitive:
+            check_sensitive(self.table[name])
+            columns.append(self.table[name].compact())
+        if not columns:
+            raise RequirementError(
+                "nothing-sensitive",
+                "A requirement about private values needs a private target or a private column named as sensitive.",
+            )
+        return columns
+
+
+def of_release(
+    release: TreeRelease | EnsembleRelease,
+    X: Any,
+    y: Any,
+    privacy: Requirement | int | None,
+    public: Collection[str] | None,
+) -> Job:
+    """A release of trees that breaks a requirement: its domain and, if not said otherwise, its roles are its own."""
+    trees = release.trees if isinstance(release, EnsembleRelease) else (release,)
+    first = trees[0]
+    rows = with_target(first.read(X, target=y if isinstance(y, str) else None), y, first.target)
+    known = set(first.public if public is None else public)
+    names = [attribute.name for attribute in first.attributes if attribute.name != first.target]
+    features = [_as_stated(first.attribute(name), rows[name]) for name in names]
+    table = Table([*features, fit_target(first, rows[first.target])])
+    roles = Roles(
+        public=tuple(name for name in [*names, *first.unused] if name in known),
+        private=tuple(name for name in [*names, *first.unused] if name not in known),
+        target=first.target,
+        target_role="public" if first.target in known else "private",
+        sensitive=first.sensitive,
+    )
+    requirement = release.requirement if privacy is None else as_requirement(privacy)
+    source = ReleasedTrees(trees, table)
+    return Job(source, table, roles, requirement, frozenset(names), lambda given: answers_of(release, given))
+
+
+def answers_of(release: TreeRelease | EnsembleRelease, X: Any) -> NDArray[Any]:
+    """What a release predicts, as text."""
+    answer: NDArray[Any] = np.array(release.classes)[release.predict_proba(X, unknown="ancestor").argmax(axis=1)]
+    return answer
+
+
+def classes_of(X: Any, y: Any, target: str) -> NDArray[Any]:
+    """The target's values of some rows, as text."""
+    if y is None or isinstance(y, str):
+        name = target if y is None else y
+        column = as_categorical(to_table(X, only=[name])[name])
+    else:
+        column = target_column(y, target)
+    return np.array([*column.names, ""])[column.codes]
+
+
+def _as_stated(attribute: Attribute, column: Column) -> Column:
+    if attribute.bounds is not None:
+        return clip(column, *attribute.bounds)
+    return declare_values(column, attribute.values)
+
+
+def of_foreign(
+    model: Any,
+    X: Any,
+    y: Any,
+    privacy: Requirement | int | None,
+    public: Collection[str] | None,
+    target_role: TargetRole,
+    sensitive: Sequence[str],
+    domain: Mapping[str, Sequence[Any]] | None,
+) -> Job:
+    """A tree or a forest that somebody else trained."""
+    if privacy is None:
+        raise RequirementError("no-requirement", "This model claims nothing, so say what it shall keep: privacy=10.")
+    subject, rows = read_model(model, X, y, domain=domain, also=sensitive)
+    if not (isinstance(subject, GroveSubject) and subject.exact and subject.grove.combine == "mean" and subject.labels):
+        raise DataError(
+            "cannot-repair",
+            f"This is {subject.what}; only trees and forests that predict classes, with one column a test, can be "
+            "repaired. Mine it again instead, for example with AnonymousModel.",
+        )
+    requirement = as_requirement(privacy)
+    assert subject.target is not None
+    names = [*subject.domain, *(name for name in sensitive if name not in subject.domain)]
+    target = with_target(rows, None, subject.target)[subject.target]
+    rows = Table([*(rows[name] for name in names), target])
+    roles = Roles.resolve(rows.names, target=target.name, public=public, target_role=target_role, sensitive=sensitive)
+    table = declare_domain(rows, roles, domain, {}, people=people_behind(requirement))
+    source = GroveTrees(subject.grove, subject.features, table)
+    return Job(source, table, roles, requirement, frozenset(domain or {}), lambda given: _answers(subject, given))
+
+
+def _answers(subject: GroveSubject, X: Any) -> NDArray[Any]:
+    """What a foreign model predicts, as text."""
+    kinds = {name: attribute.type for name, attribute in subject.domain.items()}
+    rows = to_table(X, kinds=kinds, only=kinds, names=list(kinds))
+    columns = []
+    for name, attribute in subject.domain.items():
+        # beyond the range of the rows that the model was learned from nothing changes any more
+        columns.append(rows[name] if attribute.bounds is None else clip(rows[name], *attribute.bounds))
+    leaves = subject.leaves(Table(columns))
+    values = subject.grove.value
+    total = np.zeros((len(leaves), values.shape[1]))
+    for tree in range(leaves.shape[1]):
+        total += values[leaves[:, tree]]
+    answer: NDArray[Any] = np.array(subject.labels)[total.argmax(axis=1)]
+    return answer
