@@ -84,3 +84,4 @@ def test_a_released_table_says_how_missing_was_counted():
     assert verdict.smallest_group == 1
     assert verdict.missing == MissingFigure(people=2, k=3, smallest=3, below=0)
     assert audit(TableRelease(None, (sex, ill), claims, rows.take(np.arange(3)), {"sex": cells})).missing is None
+    assert audit(TableRelease(None, (sex, ill), claims, rows, {"sex": cells}), public=[]).missing is None
