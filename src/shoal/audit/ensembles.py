@@ -18,9 +18,10 @@ from shoal.audit.columns import stated_columns
 from shoal.audit.groups import Spans, group_people, numbered
 from shoal.audit.recount import Recount, recount
 from shoal.audit.result import SHOWN, Audit, Finding
+from shoal.audit.tree_missing import missing_in_trees
 from shoal.audit.trees import column_names, compare_people, compare_rows, sensitive_columns, target_is_private
 from shoal.audit.whose import more_than_claimed, whose_rows
-from shoal.privacy import Requirement, as_requirement
+from shoal.privacy import Requirement, as_requirement, least_people
 from shoal.release.ensemble import EnsembleRelease
 
 
@@ -51,7 +52,7 @@ def audit_ensemble(
     findings += compare_people(release.trees[0], groups) + more_than_claimed(release.trees[0], whose)
     if len(release.trees) > 1:
         findings.append(worst_case())
-    return conclude(
+    verdict = conclude(
         requirement,
         groups,
         counts_for,
@@ -72,6 +73,8 @@ def audit_ensemble(
             unused=release.unused,
         ),
     )
+    k = least_people(requirement)
+    return replace(verdict, missing=missing_in_trees(release.trees, first, groups, counts_for, k))
 
 
 def what_ensemble(release: EnsembleRelease) -> str:

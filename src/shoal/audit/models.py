@@ -18,6 +18,7 @@ from shoal.audit.columns import stated_columns
 from shoal.audit.groups import Groups, split_groups
 from shoal.audit.recount import Recount, recount
 from shoal.audit.result import Audit, Finding
+from shoal.audit.tree_missing import missing_in_trees
 from shoal.audit.trees import (
     column_names,
     compare_people,
@@ -31,7 +32,7 @@ from shoal.data.domain import clip, declare_values
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
 from shoal.errors import DataError, closest
-from shoal.privacy import Requirement, as_requirement
+from shoal.privacy import Requirement, as_requirement, least_people
 from shoal.release import Attribute, ModelRelease
 from shoal.release.model_file import keeps_rows
 from shoal.release.model_inputs import classed
@@ -54,6 +55,7 @@ def audit_model(
     whose = whose_rows(release, X, person, named=column_names(release.groups), public=public)
     table, number = _read(release, X, y)
     counted = recount(release.groups, table, None if number is not None else y, public, whose)
+    n_groups = len(counted.groups)
     counted = replace(counted, groups=_groups(release, table, number, counted))
     groups = counted.groups
     counts_for = groups.n_bins > 1
@@ -62,7 +64,7 @@ def audit_model(
     findings = describe_groups(release.groups, counted, failing) + findings
     findings += compare_rows(release.groups, counted) + _look_inside(release, table.n_rows)
     findings += compare_people(release.groups, groups) + more_than_claimed(release, whose)
-    return conclude(
+    verdict = conclude(
         requirement,
         groups,
         counts_for,
@@ -83,6 +85,10 @@ def audit_model(
             unused=release.groups.unused,
         ),
     )
+    missing = missing_in_trees([release.groups], counted, groups, counts_for, least_people(requirement))
+    if missing is not None and len(groups) > n_groups:  # told further apart, by what the model is given
+        missing = replace(missing, smallest=None, below=None)
+    return replace(verdict, missing=missing)
 
 
 def _read(release: ModelRelease, X: Any, y: Any) -> tuple[Table, Column | None]:

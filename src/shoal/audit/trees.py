@@ -16,7 +16,7 @@ from shoal.audit.groups import Groups
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
-from shoal.audit.tree_missing import missing_in_tree
+from shoal.audit.tree_missing import missing_in_trees
 from shoal.audit.whose import more_than_claimed, whose_rows
 from shoal.data.table import Column
 from shoal.errors import RequirementError
@@ -57,7 +57,7 @@ def audit_tree(
         sha256=release.sha256,
         columns=tree_columns(release, counted),
     )
-    return replace(verdict, missing=missing_in_tree(release, counted, groups, counts_for, least_people(requirement)))
+    return replace(verdict, missing=missing_in_trees([release], counted, groups, counts_for, least_people(requirement)))
 
 
 def tree_columns(release: TreeRelease, counted: Recount) -> tuple[AuditColumn, ...]:

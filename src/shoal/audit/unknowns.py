@@ -43,7 +43,7 @@ class MissingFigure:
         The group size asked for.
     smallest
         The smallest number of people that anybody could match, himself included; None where it was not worked out,
-        as there are too many ways to fill in what is missing.
+        mostly as there are too many ways to fill in what is missing.
     below
         People who could match fewer than `k`; None as above.
     """
@@ -57,7 +57,7 @@ class MissingFigure:
         people = "1 person" if self.people == 1 else f"{self.people:,} people"
         stated = f"a public value is missing for {people}: counted as a value of its own; if it could match any"
         if self.smallest is None:
-            return f"{stated}: not worked out, there are too many ways to fill it in"
+            return f"{stated}: not worked out"
         return f"{stated}: smallest group {self.smallest:,}, {self.below:,} people below {self.k:,}"
 
     def to_json(self) -> dict[str, Any]:

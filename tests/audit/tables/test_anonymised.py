@@ -336,3 +336,25 @@ def test_a_population_of_exact_rows_for_a_generalised_table():
     population = {"age": [*range(20, 30), 31, 33, 35, 39]}
     assert risks(verdict, population=population).journalist.highest == 0.25
     assert np.array_equal(verdict.count_in(population), [10, 4])
+
+
+def test_a_private_column_may_be_generalised_and_must_be_true():
+    people = frame([(21, "a", 10), (25, "b", 20), (33, "c", 30)], ("age", "ill", "salary"))
+    cells = frame([("20-29", "a", "10-20"), ("20-29", "b", "10-20"), ("30-39", "c", "*")], ("age", "ill", "salary"))
+    verdict = audit(AnonymisedTable(cells), people, privacy=1, public=["age"], sensitive=["ill"])
+    assert verdict.holds
+    assert verdict.group_sizes.tolist() == [1, 2]
+    wrong = audit(
+        AnonymisedTable(cells.replace("10-20", "10-15")), people, privacy=1, public=["age"], sensitive=["ill"]
+    )
+    assert "not-covered" in codes(wrong)
+    # a private column alone tells nobody apart, however fine it is
+    assert audit(AnonymisedTable(cells), people, privacy=3, public=[], sensitive=["ill"]).smallest_group == 3
+
+
+def test_a_hierarchy_says_what_its_labels_mean_even_if_they_look_like_numbers():
+    people = frame([(89, "a"), (90, "b")], ("age", "ill"))
+    cells = frame([("80-89", "a"), ("80-89", "b")], ("age", "ill"))
+    assert "not-covered" in codes(audit(AnonymisedTable(cells), people, privacy=2, sensitive=["ill"]))
+    meant = AnonymisedTable(cells, hierarchies={"age": {"*": {"80-89": ["89", "90"]}}})
+    assert audit(meant, people, privacy=2, sensitive=["ill"]).holds

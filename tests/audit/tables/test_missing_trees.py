@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from shoal import audit
 from shoal.audit.unknowns import MissingFigure
 from shoal.data.table import Column, Table
 from shoal.release import Attribute, TableRelease
+from shoal.release.ensemble import EnsembleRelease
 from shoal.release.generalised import Generalised
 
 
@@ -27,18 +29,25 @@ def trees_of_cases(draw):
                 row[name] = case.domain[name][0]  # a column without any value is no column
             elif i > 0 and draw(st.integers(0, 3)) == 0:
                 row[name] = None
-    return case, draw(trees(case))
+    first = draw(trees(case, max_nodes=12))
+    if draw(st.booleans()):
+        return case, [first]
+    return case, [first, replace(draw(trees(case, max_nodes=8)), attributes=first.attributes)]
 
 
 @given(trees_of_cases(), st.integers(1, 4))
 @settings(max_examples=100)
-def test_a_tree_is_asked_about_every_way_to_fill_in(pair, k):
-    case, release = pair
-    body = release.to_json()
-    asked = {node["attribute"] for node in body["nodes"] if "attribute" in node} & case.public
+def test_trees_are_asked_about_every_way_to_fill_in(pair, k):
+    case, releases = pair
+    bodies = [release.to_json() for release in releases]
+    asked = {node["attribute"] for body in bodies for node in body["nodes"] if "attribute" in node} & case.public
+    release = releases[0] if len(releases) == 1 else EnsembleRelease(tuple(releases))
     found = audit(release, case.table, privacy=k).missing
     lacking = sum(any(row[name] is None for name in asked) for row in case.rows)
-    spans = oracle.groups(body, case.rows, case.public)
+
+    def span(row):
+        return tuple(oracle.span(body, row, case.public) for body in bodies)
+
     choices = {}
     for name in asked:
         values = case.domain[name]
@@ -48,11 +57,11 @@ def test_a_tree_is_asked_about_every_way_to_fill_in(pair, k):
     def possible(row):
         gaps = [name for name in asked if row[name] is None]
         ways = itertools.product(*(choices[name] for name in gaps))
-        return {oracle.span(body, {**row, **dict(zip(gaps, way, strict=True))}, case.public) for way in ways}
+        return {span({**row, **dict(zip(gaps, way, strict=True))}) for way in ways}
 
     sets = [possible(row) for row in case.rows]
     matches = [sum(bool(a & b) for b in sets) for a in sets]
-    counts_for = [len(each) > 1 for each in spans]
+    counts_for = [any(len(bins) > 1 for bins in span(row)) for row in case.rows]
     if not lacking or not any(counts_for):
         assert found is None
         return
@@ -75,3 +84,4 @@ def test_a_released_table_says_how_missing_was_counted():
     assert verdict.smallest_group == 1
     assert verdict.missing == MissingFigure(people=2, k=3, smallest=3, below=0)
     assert audit(TableRelease(None, (sex, ill), claims, rows.take(np.arange(3)), {"sex": cells})).missing is None
+    assert audit(TableRelease(None, (sex, ill), claims, rows, {"sex": cells}), public=[]).missing is None

@@ -209,10 +209,13 @@ class OriginalRows(Subject):
         domain: Mapping[str, Any] | None,
         person: str | None,
     ) -> tuple[OriginalRows, Table]:
-        """The subject, and the original rows as it reads them."""
+        """The subject, and the original rows as it reads them.
+
+        A private column may be generalised as well. Then its cells must be true, too, but nobody is told apart by them.
+        """
         table, attributes, generalised = [], [], {}
         for name, column in published.table.items():
-            if name in known:
+            if name in known or (name in rows and name != person and _is_generalised(published, column, rows[name])):
                 original, attribute, cells = _meaning(published, column, rows[name])
                 rows = rows.with_column(original)
                 column, generalised[name] = _labelled(column, cells), tuple(cells)
@@ -230,7 +233,7 @@ class OriginalRows(Subject):
 
     def bins(self, table: Table) -> Ids:
         """People who fit the same groups and have the same private values."""
-        private = [table[name].codes for name in self.release.private if name in table]
+        private = [table[name].codes for name in self.release.columns if name not in self.domain]
         return numbered([self.spans(table, list(self.domain)).of_row, *private], table.n_rows)
 
     def spans(self, table: Table, public: Collection[str]) -> Spans:
@@ -252,7 +255,8 @@ class OriginalRows(Subject):
         kinds = sets[first]
         n_groups = np.diff(kinds.indptr)
         # with private values beside it a group is several bins; whoever is in no group can be linked to nothing
-        single = (n_groups == 0) | ((n_groups == 1) & (not self.release.private))
+        tells_more = len(self.published.table) > len(self.domain)
+        single = (n_groups == 0) | ((n_groups == 1) & (not tells_more))
         disjoint = bool(np.bincount(kinds.indices, minlength=1).max() <= 1)
         of_row = kind[cell_of_row]
         return Spans.numbered(of_row, single[of_row], disjoint=disjoint)
@@ -331,14 +335,16 @@ def _meaning(
     """How an original public column is read, its domain, and what each published label of it stands for."""
     suppressed, name = published.suppressed, column.name
     missing = column.missing or original.missing
-    if original.kind == "numeric" and len(original.numbers) and is_numeric(column, suppressed):
+    hierarchy = published.hierarchies.get(name)
+    listed = hierarchy is not None and hierarchy.values is not None  # then it says what a label means
+    if original.kind == "numeric" and len(original.numbers) and is_numeric(column, suppressed) and not listed:
         cells = numeric_cells(column, suppressed)
         bounds = (float(original.numbers[0]), float(original.numbers[-1]))
         attribute = Attribute(name, "public", "numeric", bounds=bounds, integer=original.integer, missing=missing)
         pieces = len({end for cell in cells for part in cell.intervals for end in (part.above, part.at_most)})
     else:
         original = as_categorical(original)
-        values, cells = named_cells(column, original, published.hierarchies.get(name), suppressed)
+        values, cells = named_cells(column, original, hierarchy, suppressed)
         attribute = Attribute(name, "public", "categorical", values=values, missing=missing)
         original = replace(with_values(original, values), labels="string")
         pieces = len(values)
@@ -351,6 +357,17 @@ def _meaning(
     if column.missing:
         cells.append(Generalised("", missing="" not in suppressed))
     return original, attribute, cells
+
+
+def _is_generalised(published: AnonymisedTable, column: Column, original: Column) -> bool:
+    """Whether cells of a private column stand for several values; a label that stands for none is a changed value."""
+    if column.kind == original.kind == "numeric" or {*labels_of(column)} <= {*labels_of(original)}:
+        return False
+    try:
+        _meaning(published, column, original)
+    except DataError as problem:
+        return problem.code != "unknown-label"
+    return True
 
 
 def _labelled(column: Column, cells: Sequence[Generalised]) -> Column:
