@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 States = NDArray[np.int8]
 
 NO, UNDECIDED, YES = 0, 1, 2  # in this order: of several alternatives the largest counts
+AT_ONCE = 2**22  # pairs of person and site that are worked on together, for the memory's sake
 MOST_STARTS = 2**16  # combinations of enumerated private values; beyond, cells are undecided
 
 
@@ -118,7 +119,7 @@ class Box:
     counts
         Into how many equal parts each step is cut; 0 for a continuous column.
     sizes
-        The largest number that is met in working out each feature.
+        The largest number that is met in working out each feature, the public part itself left aside.
     """
 
     starts: Floats
@@ -177,15 +178,19 @@ def reach(cells: Cells, public: Floats, boxes: Sequence[Box], points: Floats | N
     points
         If given (people × cells × features), filled with a point that proves each YES.
     """
+    boxes = [box.enumerated() for box in boxes]
     state = np.zeros((len(public), len(cells)), dtype=np.int8)
-    for box in boxes:
-        box = box.enumerated()
-        rows, numbers = np.nonzero(state < YES)
-        found, start, where = _reach_box(cells, public, box, rows, numbers)
-        state[rows, numbers] = np.maximum(state[rows, numbers], found)
-        if points is not None:
-            rows, numbers, start, where = (part[found == YES] for part in (rows, numbers, start, where))
-            points[rows, numbers] = public[rows] + box.starts[start] + where @ box.steps
+    together = max(1, AT_ONCE // len(cells.offsets))
+    for first in range(0, len(public), together):
+        part = slice(first, first + together)
+        for box in boxes:
+            rows, numbers = np.nonzero(state[part] < YES)
+            found, start, where = _reach_box(cells, public[part], box, rows, numbers)
+            rows += first
+            state[rows, numbers] = np.maximum(state[rows, numbers], found)
+            if points is not None:
+                rows, numbers, start, where = (each[found == YES] for each in (rows, numbers, start, where))
+                points[rows, numbers] = public[rows] + box.starts[start] + where @ box.steps
     possible = state > NO
     state[(possible.sum(axis=1) == 1)[:, None] & possible] = YES  # everybody is somewhere
     return state

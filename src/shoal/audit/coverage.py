@@ -81,14 +81,7 @@ def compare(release: TableRelease, table: Table, of_row: Ids, example: Ids) -> C
     it is checked that there are enough rows for it.
     """
     names = [name for name in release.public if not release.is_hidden(name)]
-    cells = [atoms_of_rows(release, name, table) for name in names]
-    distinct, cell_of_row = distinct_cells([codes for codes, _ in cells], table.n_rows)
-    tuples = [release.rows[name].codes[example].astype(np.int64) for name in names]
-    found = list(matches(tuples, distinct, [fits for _, fits in cells]))
-    if not names:
-        found = [(0, np.zeros(1, dtype=np.int64))]  # everything is hidden: one group, and it stands for everybody
-    group = np.repeat([number for number, _ in found], [len(each) for _, each in found]).astype(np.int64)
-    cell = np.concatenate([np.zeros(0, dtype=np.int64), *(each for _, each in found)])
+    group, cell, cell_of_row = covering(release, table, names, example)
     n_cells = int(cell_of_row.max()) + 1
     tuples_of_cell = np.bincount(cell, minlength=n_cells)
     rows_of_cell = np.bincount(cell_of_row, minlength=n_cells)
@@ -99,6 +92,22 @@ def compare(release: TableRelease, table: Table, of_row: Ids, example: Ids) -> C
     wrong = np.where(clear, covered != people, covered < people)
     wrong[_too_few(release, table, of_row, group, cell, cell_of_row)] = True
     return Coverage(int(rows_of_cell[tuples_of_cell == 0].sum()), np.flatnonzero(wrong))
+
+
+def covering(release: TableRelease, table: Table, names: Sequence[str], example: Ids) -> tuple[Ids, Ids, Ids]:
+    """Which published tuples stand for which original rows, as far as the columns `names` tell.
+
+    Rows that are alike to every tuple are one cell. The answer is pairs of a tuple and a cell that it stands for, and
+    the cell of each row.
+    """
+    cells = [atoms_of_rows(release, name, table) for name in names]
+    distinct, cell_of_row = distinct_cells([codes for codes, _ in cells], table.n_rows)
+    tuples = [release.rows[name].codes[example].astype(np.int64) for name in names]
+    found = list(matches(tuples, distinct, [fits for _, fits in cells]))
+    if not names:
+        found = [(0, np.zeros(1, dtype=np.int64))]  # everything is hidden: one group, and it stands for everybody
+    group = np.repeat([number for number, _ in found], [len(each) for _, each in found]).astype(np.int64)
+    return group, np.concatenate([np.zeros(0, dtype=np.int64), *(each for _, each in found)]), cell_of_row
 
 
 def atoms_of_rows(release: TableRelease, name: str, table: Table) -> tuple[Ids, Fits]:

@@ -104,22 +104,22 @@ def _groups(release: ModelRelease, table: Table, number: Column | None, counted:
     groups = counted.groups
     for name in release.inputs:
         if name in counted.public:
-            groups = split_groups(groups, _as_stated(release, table, name))
-        elif _has_choice(release.attribute(name)):
+            groups = split_groups(groups, as_stated(release, table, name))
+        elif has_choice(release.attribute(name)):
             groups = replace(groups, n_bins=groups.n_bins * 2)
     if number is not None and release.target in counted.public:
         groups = split_groups(groups, number)
     return groups
 
 
-def _has_choice(attribute: Attribute) -> bool:
+def has_choice(attribute: Attribute) -> bool:
     """Whether the domain has more than one value: a value nobody has makes a bin reachable all the same."""
     if attribute.bounds is not None:
         return attribute.missing or attribute.bounds[0] < attribute.bounds[1]
     return len(attribute.values) + attribute.missing > 1
 
 
-def _as_stated(release: ModelRelease, table: Table, name: str) -> Column:
+def as_stated(release: ModelRelease, table: Table, name: str) -> Column:
     """An input in the terms of the release: what it takes for the same is the same."""
     if name not in table:
         raise DataError("no-column", f"The release asks for column(s) {name!r}.{closest(name, table)}")

@@ -86,6 +86,7 @@ _Confidence = Annotated[
 ]
 
 _GROUPS: dict[str, dict[str, Any]] = {
+    "project": {"config": _Config},
     "reading": {"config": _Config, "missing": _Missing, "numeric": _Numeric, "categorical": _Categorical},
     "public": {"public": _Public},
     "roles": {"target": _Target, "private": _Private, "identifier": _Identifier},
@@ -94,7 +95,7 @@ _GROUPS: dict[str, dict[str, Any]] = {
     "k": {"k": _K},
     "confidence": {"confidence": _Confidence},
 }
-Group = Literal["reading", "public", "roles", "sensitive", "hierarchies", "k", "confidence"]
+Group = Literal["project", "reading", "public", "roles", "sensitive", "hierarchies", "k", "confidence"]
 
 
 def takes(*groups: Group) -> Callable[[Verb], Verb]:

@@ -30,6 +30,7 @@ _VISIBLE = dict.fromkeys((c for c in _STEERING if c != 0x0A), "\N{REPLACEMENT CH
 _WORDS = {
     "unknown='ancestor'": "--unknown ancestor",
     "with domain=": "under [domain] of shoal.toml",
+    "with public=": "with --public",
     "another encoding=": "another encoding under [data] of shoal.toml",
     "A requirement such as Confidence(0.95) would.": "--confidence 0.95 would.",
     "give y, the target's values or its column": "name its column with --target",
@@ -68,7 +69,8 @@ def say(text: str = "", style: str | None = None) -> None:
 
 def say_audit(audit: Audit) -> None:
     """The audit's own words, the verdict coloured."""
-    styles = {"holds": "bold green", "BREACH": "bold red", "breach": "red", "warning": "yellow"}
+    verdicts = {"holds": "bold green", "BREACH": "bold red", "not proven": "bold red"}
+    styles = verdicts | {"breach": "red", "warning": "yellow"}
     for line in in_our_words(str(audit)).splitlines():
         say(line, styles.get(line.strip().split(":")[0]))
 

@@ -89,13 +89,11 @@ def every_person(frame, private):
     for name in ("a b", "colour"):
         if not frame[name].isna().any():
             values[name].pop()
-    answer = []
-    for combination in itertools.product(*(values[name] for name in private)):
-        copy = frame.copy()
-        for name, value in zip(private, combination, strict=True):
-            copy[name] = pd.Categorical([value] * len(frame), COLOURS) if name == "colour" else value
-        answer.append(copy.astype(frame.dtypes.to_dict()))
-    return pd.concat(answer)
+    combinations = list(itertools.product(*(values[name] for name in private)))
+    answer = pd.concat([frame] * len(combinations), ignore_index=True)
+    for name, given in zip(private, zip(*combinations, strict=True), strict=True):
+        answer[name] = pd.Series(given).repeat(len(frame)).to_numpy()
+    return answer.astype(frame.dtypes.to_dict())
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -252,6 +250,34 @@ def test_rows_with_other_categories_are_refused():
             read_model(model, other, target)
         assert caught.value.code == "model-categories"
         assert "canary" not in str(caught.value)
+
+
+def test_ordered_categories_and_categories_that_are_numbers():
+    rng = np.random.default_rng(0)
+    frame, target = people(rng), rng.integers(0, 2, 60)
+    frame["grade"] = pd.Categorical(rng.choice(["low", "mid", "high"], 60), ["low", "mid", "high"], ordered=True)
+    frame["code"] = pd.Categorical(rng.choice([30, 4, 500], 60), [500, 30, 4])
+    for model in (lightgbm().fit(frame, target), xgboost().fit(frame, target)):
+        subject, table = read_model(model, frame, target)
+        assert same_leaves(subject.leaves(table), leaves_of(model, frame))
+    model = lightgbm().fit(frame[["code", "size"]], target)
+    plain = frame[["size"]].assign(code=frame["code"].astype(int))  # as a CSV would have it
+    subject, table = read_model(model.booster_, plain, target)
+    assert same_leaves(subject.leaves(table), leaves_of(model, frame[["code", "size"]]))
+
+
+def test_a_category_of_the_domain_that_the_model_does_not_know():
+    rng = np.random.default_rng(0)
+    frame, target = people(rng, missing=0), rng.integers(0, 2, 60)
+    frame["colour"] = pd.Categorical(frame["colour"].astype(str))
+    domain = {"colour": [*sorted(COLOURS), "violet"]}
+    light, extreme = lightgbm().fit(frame, target), xgboost().fit(frame, target)
+    for model, possible in ((light, True), (extreme, False)):
+        subject, _ = read_model(model, frame, target, domain=domain)
+        atoms = subject.tests.atoms[subject.tests.names.index("colour")]
+        assert atoms.possible.tolist() == [True] * 4 + [possible]
+        (numbers,) = atoms.numbers.values()
+        assert np.isnan(numbers[-1]) == possible  # LightGBM takes it to be missing, XGBoost has no answer
 
 
 def test_regressors_and_models_that_are_not_fitted():

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from helpers.boosters import is_trees, random_rows, same_leaves, walk
+from shoal import audit
 from shoal.audit.foreign.dumps import missing_at, number_feature
+from shoal.audit.foreign.lightgbm import LightGBMModel
 from shoal.audit.foreign.lightgbm_text import ZERO, parse
 from shoal.data.frames import to_table
 from shoal.errors import ReleaseError, ShoalError
@@ -183,7 +185,7 @@ def test_a_changed_text_is_refused_or_read_as_trees(text):
         (r"cat_boundaries=\S+ \S+", "cat_boundaries=0 999999999", "broken-dump"),
         (r"cat_threshold=\S+", "cat_threshold=-1", "broken-dump"),
         (r"leaf_count=\S+", "leaf_count=-5", "broken-dump"),
-        (r"num_leaves=\d+", "num_leaves=999999999", "broken-dump"),
+        (r"num_leaves=\d+", "num_leaves=999999999", "too-large"),
         (r"max_feature_idx=\d+", "max_feature_idx=10**9", "broken-dump"),
         (r"num_tree_per_iteration=\d+", "num_tree_per_iteration=0", "broken-dump"),
         (r"tree_sizes=\S+ ", "tree_sizes=", "broken-dump"),
@@ -212,21 +214,29 @@ def test_a_linear_tree_of_lightgbms_own_is_refused():
         parse(booster.model_to_string())
 
 
-def test_trees_too_deep_are_refused():
-    n = 3000
-    chain = "\n".join(
-        [
-            "Tree=0",
-            f"num_leaves={n + 1}",
-            "num_cat=0",
-            "split_feature=" + "0 " * n,
-            "threshold=" + "0 " * n,
-            "decision_type=" + "0 " * n,
-            "left_child=" + " ".join(str(~i) for i in range(n)),
-            "right_child=" + " ".join(str(i + 1) for i in range(n - 1)) + f" {~n}",
-            "leaf_value=" + "0 " * (n + 1),
-        ]
-    )
+def chain(n):
+    """A tree that is one long path."""
+    tree = [
+        "Tree=0",
+        f"num_leaves={n + 1}",
+        "num_cat=0",
+        "split_feature=" + "0 " * n,
+        "threshold=" + " ".join(map(str, range(n))),
+        "decision_type=" + "0 " * n,
+        "left_child=" + " ".join(str(~i) for i in range(n)),
+        "right_child=" + " ".join(str(i + 1) for i in range(n - 1)) + f" {~n}",
+        "leaf_value=" + "0 " * (n + 1),
+    ]
     head = "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx=0\nfeature_names=a\nfeature_infos=none\n"
+    return f"{head}tree_sizes=1\n\n" + "\n".join(tree) + "\n\n\nend of trees\n\nend of parameters\n"
+
+
+def test_trees_too_deep_are_refused():
     with pytest.raises(ReleaseError, match="levels deep"):
-        parse(f"{head}tree_sizes=1\n\n{chain}\n\n\nend of trees\n\nend of parameters\n")
+        parse(chain(2001))
+
+
+def test_a_tree_as_deep_as_may_be_is_audited():
+    rows = {"a": np.arange(1900.0)}
+    verdict = audit(LightGBMModel(chain(1899)), rows, np.arange(1900) % 2, privacy=2)
+    assert (verdict.n_groups, verdict.smallest_group) == (1900, 1)

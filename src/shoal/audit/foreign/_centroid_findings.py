@@ -64,6 +64,16 @@ def centroid_findings(
                 tuple(copied.tolist()),
             )
         )
+    if model.keeps_labels:
+        findings.append(
+            Finding(
+                "stores-labels",
+                "warning",
+                "The fitted model keeps the cluster of every row it was fitted on, in their order (labels_). Publish "
+                "the centroids alone, or remove it before the file leaves the house.",
+                _different(np.ones(len(points), dtype=bool), person),
+            )
+        )
     return findings
 
 

@@ -34,6 +34,8 @@ class CentroidModel:
         The model's own answer: the number of the centroid for every point.
     classes
         The class of every centroid; None for a clustering.
+    keeps_labels
+        Whether the fitted model remembers the cluster of every row.
     """
 
     what: str
@@ -43,6 +45,7 @@ class CentroidModel:
     number_of: Ids
     predict: Callable[[Floats], Ids]
     classes: Any = None
+    keeps_labels: bool = False
 
     def words(self, verb: str, cells: Ids, end: str = "") -> str:
         """'can be in cluster 2 or 3 only', with the model's own numbers or its classes."""
@@ -69,7 +72,8 @@ def is_centroid_model(model: Any) -> bool:
 
 def centroid_model(estimator: Any) -> CentroidModel | None:
     """A fitted estimator by its rule; None where its rule is another one than the nearest centroid."""
-    return _RULES[type(estimator).__name__](estimator)
+    model = _RULES[type(estimator).__name__](estimator)
+    return None if model is None else replace(model, keeps_labels=hasattr(estimator, "labels_"))
 
 
 def _k_means(estimator: Any) -> CentroidModel:

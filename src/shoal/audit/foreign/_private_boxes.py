@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,18 +26,23 @@ class _Piece:
     sizes: Floats
 
 
-def private_boxes(features: Sequence[Feature], private: Mapping[str, Attribute]) -> list[Box] | None:
+def private_boxes(
+    features: Sequence[Feature], domain: Mapping[str, Attribute], public: Collection[str]
+) -> list[Box] | None:
     """Boxes that together are the domain of the private columns; None where they cannot be worked out.
 
     A numeric column that every feature scales is a step. Categories and whole numbers that are encoded otherwise are
     enumerated. A missing value, where the column can have one and the model fills it in, is one value more.
     """
     choices: list[list[_Piece]] = []
-    for name, attribute in private.items():
+    for name, attribute in domain.items():
+        if name in public:
+            continue
         pieces = _pieces(features, name, attribute)
         if pieces is None:
             return None
         choices.append(pieces)
+    scaled = _sizes_of_scaling(features, domain)
     boxes = []
     for chosen in itertools.product(*choices):
         if math.prod([len(piece.starts) for piece in chosen]) > MOST_STARTS:
@@ -47,7 +52,7 @@ def private_boxes(features: Sequence[Feature], private: Mapping[str, Attribute])
             starts = (starts[:, None] + piece.starts).reshape(-1, len(features))
         steps = np.concatenate([np.zeros((0, len(features))), *(piece.steps for piece in chosen)])
         counts = [count for piece in chosen for count in piece.counts]
-        boxes.append(Box.of(starts, steps, counts, sum((piece.sizes for piece in chosen), np.zeros(len(features)))))
+        boxes.append(Box.of(starts, steps, counts, sum((piece.sizes for piece in chosen), scaled)))
     return boxes
 
 
@@ -74,16 +79,25 @@ def _numbers(name: str, numbers: Floats) -> Column:
 
 
 def _step(features: Sequence[Feature], own: list[int], low: float, high: float, count: int) -> _Piece:
-    start, step, sizes = np.zeros((3, 1, len(features)))
+    start, step = np.zeros((2, 1, len(features)))
     for place in own:
         affine = features[place].affine
         assert affine is not None
         factor, offset = affine
         start[0, place] = factor * low + offset
         step[0, place] = factor * (high - low)
-        # more than the feature itself, where numbers far from 0 are centred
-        sizes[0, place] = abs(factor) * max(abs(low), abs(high)) + abs(offset)
-    return _Piece(start, step, (count,), sizes[0])
+    return _Piece(start, step, (count,), np.zeros(len(features)))
+
+
+def _sizes_of_scaling(features: Sequence[Feature], domain: Mapping[str, Attribute]) -> Floats:
+    """What is met on the way to a scaled feature: more than the feature, where numbers far from 0 are centred."""
+    sizes = np.zeros(len(features))
+    for place, feature in enumerate(features):
+        bounds = domain[feature.column].bounds
+        if feature.affine is not None and bounds is not None:
+            factor, offset = feature.affine
+            sizes[place] = abs(factor) * max(abs(bounds[0]), abs(bounds[1])) + abs(offset)
+    return sizes
 
 
 def _enumerated(features: Sequence[Feature], own: list[int], column: Column, missing: bool) -> _Piece:

@@ -92,7 +92,9 @@ class Centroids(Subject):
         parts += [model.words("can perhaps be in", perhaps)] if len(perhaps) else []
         return " and ".join(parts), tuple(model.number_of[np.append(surely, perhaps)].tolist())
 
-    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """Centroids that too few people stand behind: they are, or nearly are, these people's values."""
         points = self._points(table, self.domain)
         target = None if self.target is None else as_categorical(table[self.target])
@@ -100,8 +102,7 @@ class Centroids(Subject):
 
     def _reach(self, table: Table, known: Sequence[str]) -> States:
         """For every row and cell whether the row can be there, as far as an outsider can tell."""
-        private = {name: attribute for name, attribute in self.domain.items() if name not in known}
-        boxes = private_boxes(self._features, private)
+        boxes = private_boxes(self._features, self.domain, known)
         if boxes is None:
             return np.full((table.n_rows, len(self._model.cells)), UNDECIDED, dtype=np.int8)
         return reach(self._model.cells, self._points(table, known), boxes)

@@ -20,7 +20,8 @@ from shoal.errors import DataError, ReleaseError
 
 MAX_BYTES = 256 * 1024 * 1024
 MOST_NODES = 20_000_000
-MOST_OUTPUTS = 10_000
+MOST_VALUES = 1 << 27  # nodes × outputs
+MOST_FEATURES = 1_000_000
 MOST_CATEGORIES = 20_000_000
 MOST_LEVELS = 2_000
 LARGEST = float(np.finfo(np.float64).max)
@@ -37,11 +38,20 @@ def check_size(text: str | bytes) -> None:
         raise ReleaseError("too-large", f"The model's dump is longer than {MAX_BYTES:,} bytes.")
 
 
+def check_room(n_nodes: int, n_outputs: int, n_features: int) -> None:
+    """Refuse a model that would not fit into memory, before any room is made for it."""
+    for n, most, what in (
+        (n_nodes, MOST_NODES, "nodes"),
+        (n_nodes * n_outputs, MOST_VALUES, "nodes times outputs"),
+        (n_features, MOST_FEATURES, "features"),
+    ):
+        if n > most:
+            raise ReleaseError("too-large", f"The model has {n:,} {what}; at most {most:,} are read.")
+
+
 def check_trees(roots: Ids, left: Ids, right: Ids) -> None:
     """Every node hangs on one root, on one branch only, and not too deep. Leaves have -1 on both sides."""
     n = len(left)
-    if n > MOST_NODES:
-        raise ReleaseError("too-large", f"The model has more than {MOST_NODES:,} nodes.")
     if ((left < 0) != (right < 0)).any() or (left >= n).any() or (right >= n).any():
         refuse("a branch leads to no node")
     children = np.concatenate([left[left >= 0], right[right >= 0]])

@@ -90,8 +90,12 @@ def largest_at_most(feature: Feature, bounds: Numbers, low: Numbers, high: Numbe
 
 def seen(feature: Feature, numbers: Numbers, single: bool) -> Numbers:
     """What the model sees of some numbers of a numeric column, perhaps rounded to float32."""
-    column = Column(feature.column, "numeric", np.empty(0, dtype=np.uint8), np.array(numbers, dtype=np.float64))
-    return compared(feature.numbers(column)[:-1], single)
+    return compared(feature.numbers(numbers_column(feature.column, numbers))[:-1], single)
+
+
+def numbers_column(name: str, numbers: Numbers) -> Column:
+    """A column that has some numbers as its dictionary, and no rows."""
+    return Column(name, "numeric", np.empty(0, dtype=np.uint8), np.array(numbers, dtype=np.float64))
 
 
 def compared(numbers: Numbers, single: bool) -> Numbers:

@@ -100,7 +100,7 @@ def _read(path: Path) -> bytes:
 def _load(path: Path, raw: bytes, shown: str, trust_pickle: bool) -> Any:
     text = raw.removeprefix(b"\xef\xbb\xbf")
     if raw.startswith(b"PK\x03\x04"):
-        return load_skops(_as_skops(raw, shown))
+        return _from_zip(raw, shown)
     if raw.startswith(LZ4) or PICKLE.match(raw) or PICKLE.match(_unpacked(raw)):  # LZ4 cannot be looked into
         return _unpickle(path, shown) if trust_pickle else _refuse_pickle(shown)
     if re.match(rb"tree\r?\n", text):
@@ -115,7 +115,8 @@ def _refuse(why: str) -> NoReturn:
     raise ReleaseError("unknown-file", f"{why}. {TAKEN}.")
 
 
-def _as_skops(raw: bytes, shown: str) -> bytes:
+def _from_zip(raw: bytes, shown: str) -> Any:
+    """The model of a skops file; no other zip file is one."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as parts:
             known = "schema.json" in parts.namelist()
@@ -123,7 +124,17 @@ def _as_skops(raw: bytes, shown: str) -> bytes:
         raise ReleaseError("model-file", f"{shown} is a broken zip file. Was it cut off on the way?") from None
     if not known:
         _refuse(f"{shown} is a zip file, but none of skops; perhaps of PyTorch, Keras or NumPy")
-    return raw
+    try:
+        return load_skops(raw)
+    except ReleaseError as error:
+        if error.code != "unknown-types":
+            raise
+        raise ReleaseError(
+            "unknown-types",
+            f"{shown} holds types besides those of scikit-learn that are known to hold numbers only, so it was not "
+            "loaded. Save the fitted estimator alone, without functions and without the search that found it; models "
+            "of LightGBM and XGBoost with their own save_model.",
+        ) from None
 
 
 def _from_json(path: Path, text: bytes, shown: str) -> Any:

@@ -120,7 +120,9 @@ class GroveSubject(Subject):
         guilty = tuple(sorted({node for node, _ in nodes[-1:]}))
         return " and ".join(shown) or "everybody", guilty
 
-    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """That counts are the worst case, and whether the model was trained on these rows."""
         found = self._other_rows(table)
         if not self.counted:

@@ -73,11 +73,13 @@ def parse(text: str) -> Booster:
     n_trees = len(parts) - 1
     if len(names) != n_features or len(infos) != n_features:
         refuse("it does not name every feature")
-    if not 0 < n_outputs <= dumps.MOST_OUTPUTS or n_trees % n_outputs:
+    if n_outputs == 0 or n_trees % n_outputs:
         refuse("it has not as many trees for every output")
     if n_trees == 0 or len(header.get("tree_sizes", "").split()) != n_trees:
         refuse("it has not as many trees as it says")
     rounds = n_trees // n_outputs if "average_output" in header else 1
+    leaves = sum(map(int, re.findall(r"^num_leaves=(\d{1,9})$", head, flags=re.MULTILINE)))
+    dumps.check_room(2 * leaves, n_outputs, n_features)
     zero: set[int] = set()
     trees = [_tree(part, i, n_features, n_outputs, rounds, zero) for i, part in enumerate(parts[1:])]
     grove = grow(trees)
@@ -156,7 +158,7 @@ def _tree(part: str, number: int, n_features: int, n_outputs: int, rounds: int, 
             "Train it without linear_tree.",
         )
     n_leaves = _count(entries, "num_leaves")
-    if not 0 < n_leaves <= dumps.MOST_NODES:
+    if n_leaves == 0:
         refuse("a tree has no leaf")
     n_splits = n_leaves - 1
     leaves = np.full(n_leaves, -1)

@@ -67,8 +67,6 @@ def parse(body: Mapping[str, Any]) -> Booster:
     said = _object(learner, "learner_model_param")
     n_features = _count(said, "num_feature")
     n_outputs = max(_count(said, "num_class"), _count(said, "num_target", 1), 1)
-    if n_outputs > dumps.MOST_OUTPUTS:
-        refuse("it has too many outputs")
     model, weight = _model(_object(learner, "gradient_booster"))
     entries = model["trees"]
     if _count(_object(model, "gbtree_model_param"), "num_trees") != len(entries):
@@ -76,6 +74,8 @@ def parse(body: Mapping[str, Any]) -> Booster:
     output = _ints(model, "tree_info", len(entries))
     if ((output < 0) | (output >= n_outputs)).any():
         refuse("a tree is of no output")
+    nodes = sum(_count(_object(entry, "tree_param"), "num_nodes") for entry in entries)
+    dumps.check_room(nodes, n_outputs, n_features)
     trees = [_tree(entry, n_features, n_outputs, int(output[i]), float(weight[i])) for i, entry in enumerate(entries)]
     objective = _object(learner, "objective").get("name")
     if not isinstance(objective, str):
@@ -111,7 +111,7 @@ def _tree(entry: Any, n_features: int, n_outputs: int, output: int, weight: floa
     """One tree, without the nodes that pruning took away."""
     said = _object(entry, "tree_param")
     n = _count(said, "num_nodes")
-    if not 0 < n <= dumps.MOST_NODES:
+    if n == 0:
         refuse("a tree has no node")
     left, right = _ints(entry, "left_children", n), _ints(entry, "right_children", n)
     feature, cut = _ints(entry, "split_indices", n), _floats(entry, "split_conditions", n)
@@ -182,8 +182,8 @@ def _sets(entry: Mapping[str, Any], by_set: NDArray[np.bool_]) -> tuple[tuple[Id
         refuse("a split asks for a set that is not there")
     if ((starts < 0) | (sizes < 0) | (starts + sizes > len(members))).any() or (members < 0).any():
         refuse("a set of categories is none")
-    if sizes.sum() > dumps.MOST_CATEGORIES:
-        raise ReleaseError("too-large", f"A tree of the model asks for more than {dumps.MOST_CATEGORIES:,} categories.")
+    if sizes.sum() > len(members):
+        refuse("sets of categories overlap")
     sets = tuple(np.unique(members[start : start + size]) for start, size in zip(starts, sizes, strict=True))
     return sets, np.where(by_set, left_set, -1)
 
