@@ -66,9 +66,10 @@ def audit_table(
         ),
     )
     seen = [name for name in release.columns if name in known]
+    if not seen:  # nothing public, so nothing of it is missing
+        return verdict
     gaps = Table([release.rows[name] if name in release.private else _with_gaps(release, name) for name in seen])
-    missing = missing_figure(gaps, seen, groups, counts_for, least_people(requirement)) if seen else None
-    return replace(verdict, missing=missing)
+    return replace(verdict, missing=missing_figure(gaps, seen, groups, counts_for, least_people(requirement)))
 
 
 def _with_gaps(release: TableRelease, name: str) -> Column:
