@@ -9,7 +9,7 @@ from html import escape
 from importlib import metadata
 
 from shoal.audit import Audit, Finding
-from shoal.audit.telling import ColumnEffect, ColumnRanking, effect_cells
+from shoal.audit.telling import ColumnRanking
 from shoal.release import TreeRelease
 from shoal.release.statement import WORDS
 from shoal.report import words
@@ -213,17 +213,17 @@ def telling(ranking: ColumnRanking) -> str:
         (ranking.public, "If he did not know a column that is public"),
     ):
         if effects:
-            page += f"<h3>{title}</h3>" + _effects(ranking, effects)
-    bound = "" if ranking.exact else " Counts of people of whom something is certain are upper bounds."
+            header, *rows = [[escape(cell) for cell in row] for row in ranking.shown(effects)]
+            page += f"<h3>{title}</h3>" + _table(list(map(_sentence, header)), rows, numbers=range(1, len(header)))
+    bound = (
+        ""
+        if ranking.exact or ranking.about is None
+        else " Counts of people of whom something is certain are upper bounds."
+    )
     return page + (
         '<p class="soft small">Today → then. Not knowing a column can also tell more people apart: a test that would '
         f"not have been reached then may be.{bound}</p>"
     )
-
-
-def _effects(ranking: ColumnRanking, effects: Sequence[ColumnEffect]) -> str:
-    rows = [tuple(map(escape, effect_cells(effect))) for effect in effects]
-    return _table([escape(_sentence(name)) for name in ranking.header], rows, numbers=(1, 2, 3, 4))
 
 
 def next_steps(release: Audited, audit: Audit, tree: TreeRelease | None, ranking: ColumnRanking | None) -> str:
