@@ -25,7 +25,8 @@ def ask(
     for part in parts_of(requirement):
         for column in sensitive if needs_values(part) else [None]:
             counts = groups.people[:, None] if column is None else groups.by_value(column)
-            bad = ~And((part,)).holds(counts, counts.sum(axis=0)) & counts_for
+            totals = None if column is None else groups.totals(column)
+            bad = ~And((part,)).holds(counts, totals) & counts_for
             failing |= bad
             about = "" if column is None else f" (of {column.name!r})"
             people = groups.people_in(bad)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +110,16 @@ class Audit:
     count_in: Callable[[Any], NDArray[np.int64]] | None = None
 
     @property
+    def n_rows(self) -> int:
+        """How many rows were recounted."""
+        return len(self.groups.of_row)
+
+    @property
+    def unit(self) -> Literal["people", "rows"]:
+        """What was counted: different people, or rows, each taken for a person."""
+        return "rows" if self.groups.person is None else "people"
+
+    @property
     def size_of_row(self) -> NDArray[np.int64]:
         """For every row how many people its group has."""
         return np.asarray(self.groups.people[self.groups.of_row])
@@ -166,6 +176,10 @@ class Audit:
             f" and {len(self.public) - MOST_NAMES} more" if len(self.public) > MOST_NAMES else ""
         )
         lines.append(f"  an attacker knows: {shown or 'no column'}")
+        counted = "every row is taken for a person"
+        if self.unit == "people":
+            counted = f"counted: {self.n_rows:,} rows of {self.n_people:,} people"
+        lines.append(f"  {counted}")
         lines += [f"  {measured}" for measured in self.measures]
         if self.missing is not None:
             lines.append(f"  {self.missing}")
@@ -183,6 +197,8 @@ class Audit:
             "holds": self.holds,
             "smallest_group": self.smallest_group,
             "people": self.n_people,
+            "rows": self.n_rows,
+            "unit": self.unit,
             "groups": self.n_groups,
             "exempt_groups": self.n_exempt,
             "requirements": [part.to_json() for part in self.parts],

@@ -79,9 +79,12 @@ def _of_release(release: Any, project: Project, source: Path | None) -> Question
     note = ""
     if public is not None and not project.options & {"public", "private"}:
         note = f"{project.file} gives some columns another role than the release does; audited as it says."
-    return Question(
-        release, table, options={"public": public, "privacy": _asked(release, project)}, release=release, note=note
-    )
+    options = {
+        "public": public,
+        "privacy": _asked(release, project),
+        "person": None if table is None else project.person,
+    }
+    return Question(release, table, options=options, release=release, note=note)
 
 
 def _asked(release: TreeRelease, project: Project) -> Requirement:

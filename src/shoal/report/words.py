@@ -43,10 +43,20 @@ LIMITS = (
         "or facts that rule out combinations of the declared domain, can tell more.",
     ),
 )
-ROWS_ARE_PEOPLE = (
+ROWS = (
     "Rows are taken for people.",
     "If a person has several rows, k rows are not k people. Name the column that tells people apart.",
 )
+SEVERAL_ROWS = (
+    "One row at a time.",
+    "People have several rows each, and different people were counted. Somebody who knows that several rows are the "
+    "same person's can put together what each of them tells.",
+)
+
+
+def limits(audit: Audit) -> tuple[tuple[str, str], ...]:
+    """What the promise leaves out, each as a headline and a text."""
+    return (*LIMITS, ROWS if audit.unit == "rows" else SEVERAL_ROWS)
 
 
 def number(count: int, one: str, many: str) -> str:
@@ -209,12 +219,12 @@ def assumed(audit: Audit) -> list[str]:
 
 def unit(audit: Audit) -> str:
     """What is counted: rows as people, or people with several rows."""
-    rows = number(len(audit.groups.of_row), "row", "rows")
+    rows, people = number(audit.n_rows, "row", "rows"), people_of(audit.n_people)
+    if audit.unit == "rows":
+        return f"A row is a person: {rows} are counted as {people}."
     name = next((column.name for column in audit.columns if column.use == "person"), None)
-    if name is None:
-        return f"A row is a person: {rows} are counted as {people_of(audit.n_people)}."
-    people = people_of(audit.n_people)
-    return f"Column {name!r} tells people apart: {rows} of {people}. Every count is of different people."
+    which = "One column" if name is None else f"Column {name!r}"
+    return f"{which} tells people apart: {rows} of {people}. Every count is of different people."
 
 
 def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
@@ -274,12 +284,6 @@ def found(audit: Audit) -> str:
         f"right for {risk.marketer:.1%}. Alone in their group: {people_of(risk.unique)}."
     )
     return text.replace("%", f"{NBSP}%")
-
-
-def limits(audit: Audit) -> tuple[tuple[str, str], ...]:
-    """What the promise does not cover."""
-    has_person = any(column.use == "person" for column in audit.columns)
-    return LIMITS if has_person else (*LIMITS, ROWS_ARE_PEOPLE)
 
 
 def column_domain(column: AuditColumn) -> str:
