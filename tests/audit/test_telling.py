@@ -142,6 +142,9 @@ def test_without_a_target_it_is_the_first_sensitive_column_that_may_be_certain()
     assert ranking.private[0].column == "ill"
     assert "ill certain" in str(ranking)
     assert CANARY not in str(ranking)
+    alone = rank_columns(published, public=["age", "town"], privacy=2)
+    assert alone.about is None
+    assert "certain" not in str(alone)
 
 
 def test_its_views_agree_and_hold_no_cell() -> None:

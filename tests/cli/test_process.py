@@ -26,7 +26,7 @@ def test_the_installed_command(released: Path) -> None:
     assert command("audit", "tree.json", "-k", "4000").returncode == 3
     ran = command("audit", "no.json")
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "shoal: Cannot read 'no.json': No such file or directory.\n"
+    assert ran.stderr == "shoal: There is no file 'no.json'.\n"
     assert command("tree", "--no-such-option").returncode == 2
     assert command("--version").stdout.startswith("shoal ")
 

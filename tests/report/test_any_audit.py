@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shoal import AnonymousModel, AnonymousTreeClassifier, Confidence, KAnonymity, TreeAnonymizer, audit, load_sample
-from shoal.audit import Audit
+from shoal.audit import AnonymisedTable, Audit, Finding
 from shoal.audit.foreign.blackbox import BlackBox
 from shoal.audit.telling import rank_columns
 from shoal.data import to_table
@@ -159,6 +159,29 @@ def test_a_bound_that_fails_is_not_proven_and_says_what_to_do() -> None:
     assert "grouped more finely" in text
     assert "AnonymousModel" in text
     assert f"{found.people_at_risk:,} people" in text
+
+
+def test_every_sensitive_column_that_is_certain_is_told() -> None:
+    rows_of = {"town": ["x"] * 9 + ["y"] * 9, "ill": ["a", "b", "b"] * 6, "paid": ["no"] * 9 + ["no", "yes", "yes"] * 3}
+    published = AnonymisedTable(rows_of)
+    first = Balanced(report_html(None, audit(published, privacy=3, sensitive=["paid", "ill"]))).text
+    second = Balanced(report_html(None, audit(published, privacy=3, sensitive=["ill", "paid"]))).text
+    assert "Even so, 'paid' is certain for 9 of 18 people" in first
+    assert "Even so" not in second
+    assert "all of one 'paid'" in second[: second.index("asked for")]
+
+
+def test_warnings_are_read_before_the_claim() -> None:
+    table = rows()
+
+    class Warned(BlackBox):
+        def findings(self, *_: Any) -> list[Finding]:
+            return [Finding("stores-rows", "warning", "it keeps the label of every row.")]
+
+    subject = Warned("a clustering", table.select(["town", "pay"]), None, None)
+    text = Balanced(report_html(subject, audit(subject, table, public=["town"], privacy=2))).text
+    assert text.index("The promise holds") < text.index("It keeps the label of every row.") < text.index("asked for")
+    assert text.count("keeps the label") == 1
 
 
 def test_groups_told_in_the_same_words_are_told_once() -> None:

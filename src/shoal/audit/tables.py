@@ -82,7 +82,7 @@ def audit_table(
         ),
     )
     seen = [name for name in release.columns if name in known]
-    if not seen:
+    if not seen:  # nothing public, so nothing of it is missing
         return verdict
     gaps = Table([release.rows[name] if name in release.private else _with_gaps(release, name) for name in seen])
     return replace(verdict, missing=missing_figure(gaps, seen, groups, counts_for, least_people(requirement)))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -110,10 +110,18 @@ class ColumnRanking:
     about: str | None
     exact: bool
 
-    @property
-    def header(self) -> tuple[str, ...]:
-        """What the cells of an effect are."""
-        return ("column", "smallest group", "people at risk", f"{self.about or 'value'} certain", "groups")
+    def shown(self, effects: Sequence[ColumnEffect]) -> list[tuple[str, ...]]:
+        """Effects as rows of a table below a header: how it is today, and how it would be."""
+        rows: list[tuple[str, ...]] = [
+            ("column", "smallest group", "people at risk", f"{self.about} certain", "groups")
+        ]
+        for effect in effects:
+            now, then = (effect.known, effect.unknown) if effect.role == "public" else (effect.unknown, effect.known)
+            certain = "" if None in (now.certain, then.certain) else _change(now.certain, then.certain)
+            risk = _change(now.at_risk, then.at_risk)
+            size = _change(now.smallest_group, then.smallest_group)
+            rows.append((effect.column, size, risk, certain, _change(now.groups, then.groups)))
+        return rows if self.about is not None else [(*row[:3], row[4]) for row in rows]
 
     def __str__(self) -> str:
         return self.to_text()
@@ -128,8 +136,8 @@ class ColumnRanking:
             (self.public, "if he did not know a column that is public"),
         ):
             if effects:
-                lines += ["", title, *_aligned(self.header, [effect_cells(effect) for effect in effects])]
-        if not self.exact:
+                lines += ["", title, *_aligned(self.shown(effects))]
+        if not self.exact and self.about is not None:
             lines += ["", "counts of people of whom something is certain are upper bounds"]
         return "\n".join(lines)
 
@@ -269,19 +277,6 @@ def _sizes_asked(requirement: Requirement) -> Requirement:
     return And(parts) if parts else KAnonymity(1)
 
 
-def effect_cells(effect: ColumnEffect) -> tuple[str, ...]:
-    """An effect as cells of a table: today, and as it would be."""
-    now, then = (effect.known, effect.unknown) if effect.role == "public" else (effect.unknown, effect.known)
-    certain = "" if None in (now.certain, then.certain) else _change(now.certain, then.certain)
-    return (
-        effect.column,
-        _change(now.smallest_group, then.smallest_group),
-        _change(now.at_risk, then.at_risk),
-        certain,
-        _change(now.groups, then.groups),
-    )
-
-
 def _change(now: int | None, then: int | None) -> str:
     return _size(now) if now == then else f"{_size(now)} → {_size(then)}"
 
@@ -290,9 +285,8 @@ def _size(people: int | None) -> str:
     return "none" if people is None else f"{people:,}"
 
 
-def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    rows = [header, *rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]

@@ -37,7 +37,7 @@ def repair(
     trust_pickle: TrustPickle = False,
     as_json: Json = False,
 ) -> None:
-    """Take back as little of a tree or a forest as the promise needs, and release the rest.
+    """Take back of a tree or a forest what the promise forbids.
 
     Splits are collapsed, merged or passed over until every group keeps what -k, --confidence or [privacy] of
     shoal.toml ask for. What leaves asks for the original columns, and is written only if its audit holds.

@@ -9,7 +9,7 @@ from html import escape
 from importlib import metadata
 
 from shoal.audit import Audit, Finding
-from shoal.audit.telling import ColumnEffect, ColumnRanking, effect_cells
+from shoal.audit.telling import ColumnRanking
 from shoal.release import TreeRelease
 from shoal.release.statement import WORDS
 from shoal.report import words
@@ -19,7 +19,7 @@ from shoal.report.layout import believed, histogram, share_bars, smallest_sizes
 from shoal.report.words import Audited, Released
 
 _TAGS = {"breach": "bad", "warning": "warn", "note": "plain"}
-_IN_OTHER_PLACES = {"group-fails", "requirement-fails", "target-certain", "value-certain"}
+_IN_OTHER_PLACES = {"group-fails", "requirement-fails"}
 
 
 def verdict(release: Audited, audit: Audit) -> str:
@@ -27,8 +27,7 @@ def verdict(release: Audited, audit: Audit) -> str:
     head, text = words.verdict(audit)
     why = [finding for finding in audit.findings if finding.severity == "breach" and finding.code != "group-fails"]
     reasons = f"<ul>{''.join(f'<li>{escape(_sentence(finding.message))}</li>' for finding in why)}</ul>" if why else ""
-    open_question = words.even_so(audit)
-    note = f'<p class="note even">{escape(open_question)}</p>' if open_question else ""
+    note = "".join(f'<p class="note even">{escape(text)}</p>' for text in words.to_read_first(audit))
     boxes = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in _facts(release, audit))
     return (
         f'<p class="soft">{escape(_learned(release, audit))}</p>'
@@ -41,8 +40,8 @@ def verdict(release: Audited, audit: Audit) -> str:
 def _learned(release: Audited, audit: Audit) -> str:
     said = "" if audit.target is None else f"For {audit.target.name}; "
     if isinstance(release, TreeRelease) and release.statement != "counts":
-        return f"{said}stating {WORDS[release.statement]}."
-    return f"{said}held against the rows of {words.people_of(audit.n_people)}."
+        return _sentence(f"{said}stating {WORDS[release.statement]}.")
+    return _sentence(f"{said}held against the rows of {words.people_of(audit.n_people)}.")
 
 
 def _facts(release: Audited, audit: Audit) -> list[tuple[str, str]]:
@@ -186,7 +185,9 @@ def distributions(audit: Audit) -> str:
 
 def noticed(audit: Audit, *, linked: bool) -> str:
     """Findings that have no place of their own: how it was counted, and what else there is."""
-    others = [finding for finding in audit.findings if finding.code not in _IN_OTHER_PLACES]
+    others = [
+        finding for finding in audit.findings if finding.code not in _IN_OTHER_PLACES and finding.severity != "warning"
+    ]
     if not others:
         return ""
     return "<h2>What else was noticed</h2>" + "".join(_finding(finding, linked=linked) for finding in others)
@@ -213,17 +214,17 @@ def telling(ranking: ColumnRanking) -> str:
         (ranking.public, "If he did not know a column that is public"),
     ):
         if effects:
-            page += f"<h3>{title}</h3>" + _effects(ranking, effects)
-    bound = "" if ranking.exact else " Counts of people of whom something is certain are upper bounds."
+            header, *rows = [[escape(cell) for cell in row] for row in ranking.shown(effects)]
+            page += f"<h3>{title}</h3>" + _table(list(map(_sentence, header)), rows, numbers=range(1, len(header)))
+    bound = (
+        ""
+        if ranking.exact or ranking.about is None
+        else " Counts of people of whom something is certain are upper bounds."
+    )
     return page + (
         '<p class="soft small">Today → then. Not knowing a column can also tell more people apart: a test that would '
         f"not have been reached then may be.{bound}</p>"
     )
-
-
-def _effects(ranking: ColumnRanking, effects: Sequence[ColumnEffect]) -> str:
-    rows = [tuple(map(escape, effect_cells(effect))) for effect in effects]
-    return _table([escape(_sentence(name)) for name in ranking.header], rows, numbers=(1, 2, 3, 4))
 
 
 def next_steps(release: Audited, audit: Audit, tree: TreeRelease | None, ranking: ColumnRanking | None) -> str:

@@ -137,6 +137,18 @@ def even_so(audit: Audit) -> str:
     )
 
 
+def to_read_first(audit: Audit) -> list[str]:
+    """What is outside the promise and to be read before signing: of whom something is certain, and other warnings."""
+    certain = even_so(audit)
+    warnings = [
+        each
+        for each in audit.findings
+        # of the column that the page is about, this is told in its own words
+        if each.severity == "warning" and not (each.code.endswith("-certain") and repr(audit.about) in each.message)
+    ]
+    return [*([certain] if certain else []), *(each.message[:1].upper() + each.message[1:] for each in warnings)]
+
+
 def asked_of_other(release: Audited, audit: Audit) -> str:
     """A sentence where the audit asked for something else than the release claims; else nothing."""
     if not isinstance(release, Released):
