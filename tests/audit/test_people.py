@@ -247,7 +247,7 @@ def test_a_model_merges_groups_by_people(visits):
     def groups(sensitive):
         model = AnonymousModel(
             DecisionTreeClassifier(max_depth=3),
-            KAnonymity(5) & Confidence(0.9),
+            KAnonymity(5) & Confidence(0.95),
             public=["age", "sex"],
             sensitive=sensitive,
             person="patient",

@@ -49,7 +49,7 @@ def audit_table(
     if release.several_rows or person is not None:
         if table is None:
             raise DataError(
-                "no-rows",
+                "rows-needed",
                 "People with several rows each cannot be counted in what is published. Give the original rows, and the "
                 "column that tells people apart with person=.",
             )
