@@ -39,7 +39,7 @@ def audit_ensemble(
     whose = whose_rows(release.trees[0], X, person, named=column_names(release.trees[0]), public=public)
     counted = [recount(tree, X, y, public, whose) for tree in release.trees]
     first = counted[0]
-    spans = _joint([each.spans for each in counted])
+    spans = joint_spans([each.spans for each in counted])
     known = release.target in first.public
     groups = group_people(spans, first.target.codes, first.target.n_codes, target_is_public=known, person=whose)
     counts_for = groups.n_bins > 1
@@ -92,7 +92,7 @@ def worst_case() -> Finding:
     )
 
 
-def _joint(spans: list[Spans]) -> Spans:
+def joint_spans(spans: list[Spans]) -> Spans:
     """Each row's spans in all trees, as one."""
     of_row = numbered([each.of_row for each in spans], len(spans[0].of_row))
     single = np.ones(len(of_row), dtype=bool)

@@ -17,6 +17,7 @@ from shoal.audit.changes import Earlier, changes, columns_gone, other_table
 from shoal.audit.joint import JointAudit, audit_together, known_together
 from shoal.audit.released import Released, as_subject, in_kind
 from shoal.audit.result import Audit, Finding
+from shoal.audit.whose import whose_rows
 from shoal.data.frames import to_table
 from shoal.data.table import Kind, Table
 from shoal.data.target import with_target
@@ -100,7 +101,15 @@ class Ledger:
             self._file.part(entry, name)
         return load(self._file.copy_of(entry) / "release.json")
 
-    def check(self, release: Any, X: Any, y: Any = None, *, public: Collection[str] | None = None) -> JointAudit:
+    def check(
+        self,
+        release: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        public: Collection[str] | None = None,
+        person: str | None = None,
+    ) -> JointAudit:
         """Audit a release together with all earlier ones of the same table; nothing is written.
 
         Parameters
@@ -113,8 +122,10 @@ class Ledger:
             The target's values, the name of its column in `X`, or None when `X` has a column of the target's name.
         public
             The columns an attacker may know; by default as all releases say. Where they differ, it must be said.
+        person
+            The column that tells people apart, where they have several rows. A release that counts people needs it.
         """
-        return self._look(getattr(release, "release_", release), X, y, public)[0]
+        return self._look(getattr(release, "release_", release), X, y, public, person)[0]
 
     def add(
         self,
@@ -123,6 +134,7 @@ class Ledger:
         y: Any = None,
         *,
         public: Collection[str] | None = None,
+        person: str | None = None,
         accept_not_proven: bool = False,
     ) -> JointAudit:
         """Audit a release together with all earlier ones and, if the promise holds, enter it.
@@ -131,7 +143,7 @@ class Ledger:
 
         Parameters
         ----------
-        release, X, y, public
+        release, X, y, public, person
             As of `check`.
         accept_not_proven
             Enter it also if the verdict is "not proven": it was published, or will be. The entry says so, and later
@@ -139,7 +151,7 @@ class Ledger:
         """
         release = getattr(release, "release_", release)
         with self._file.writing():
-            verdict, table = self._look(release, X, y, public)
+            verdict, table = self._look(release, X, y, public, person)
             known = any(entry.release == release.sha256 for entry in self.entries)
             if not known and (verdict.holds or accept_not_proven):
                 self._enter(release, table, verdict)
@@ -167,18 +179,22 @@ class Ledger:
 
     # ---------------------------------------------------------------- looking
 
-    def _look(self, release: Any, X: Any, y: Any, public: Collection[str] | None) -> tuple[JointAudit, Table]:
+    def _look(
+        self, release: Any, X: Any, y: Any, public: Collection[str] | None, person: str | None
+    ) -> tuple[JointAudit, Table]:
         new = as_subject(release)
         others = [entry for entry in self.entries if entry.release != release.sha256]
         loaded = [as_subject(self.release(entry.number)) for entry in others]
         table = read_rows([*(subject.release for subject in loaded), release], X, y)
         earlier, noticed = self._same_table(others, loaded, table)
         subjects = [*(each.subject for each in earlier), new]
-        known = known_together(subjects, table, public)
-        own = _own_audit(release, table, None if public is None else known)
+        for subject in subjects:
+            whose_rows(subject.release, table, person, named=subject.roles, public=public)  # refuses what cannot be
+        known = known_together(subjects, table, public, person=person)
+        own = _own_audit(release, table, None if public is None else known, person)
         present = [None if each.present.all() else each.present for each in earlier] + [None]
         numbers = [*(each.entry.number for each in earlier), self._number(release)]
-        joint = audit_together(subjects, table, public=known, numbers=numbers, present=present)
+        joint = audit_together(subjects, table, public=known, person=person, numbers=numbers, present=present)
         if numbers[-1] in joint.left_out or len(joint.left_out) == len(numbers) - 1:
             # nothing to be told together: the release, or all that came before it, tells nothing private
             joint = JointAudit.of(own, releases=joint.releases, pair=(), left_out=joint.left_out, pinned=())
@@ -249,13 +265,13 @@ def _kinds(release: Any) -> dict[str, Kind]:
     return kinds
 
 
-def _own_audit(release: Any, table: Table, known: Collection[str] | None) -> Audit:
+def _own_audit(release: Any, table: Table, known: Collection[str] | None, person: str | None) -> Audit:
     """The audit of the new release alone."""
     kinds = _kinds(release)
     fitted = Table(in_kind(column, kinds.get(name, column.kind)) for name, column in table.items())
     if known is not None and isinstance(release, TableRelease):
         known = [name for name in release.columns if name in known]
-    return audit(release, fitted, public=known)
+    return audit(release, fitted, public=known, person=person)
 
 
 def _with_findings(joint: JointAudit, own: Audit, noticed: Sequence[Noticed], new: int) -> JointAudit:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our own releases as subjects: trees, models over groups and tables, so that several can be audited as one.
+"""Our own releases as subjects: trees, alone or together, models over groups, and tables.
+
+So several can be audited as one.
 
 Each kind answers three questions about the people of a table: which span each has, whether that is a single bin, and
 of which blocks of people the published counts tell a histogram. A bin of any of them is a set of public values times a
@@ -19,6 +21,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from shoal.audit.coverage import covering
+from shoal.audit.ensembles import joint_spans, what_ensemble
 from shoal.audit.groups import Ids, Spans, numbered
 from shoal.audit.models import as_stated, has_choice
 from shoal.audit.pinned import Told
@@ -31,7 +34,7 @@ from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import ModelRelease, TableRelease, TreeRelease
+from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
 from shoal.release.model_inputs import classed
 from shoal.release.table import fit_column
 
@@ -119,8 +122,8 @@ class ReleasedTree(Released):
         return int(self.release.n_people) if self.release.statement == "counts" else None
 
     def told(self, table: Table, public: Collection[str]) -> list[Told]:
-        """The classes by leaf."""
-        if self.target is None or self.target in public:
+        """The classes by leaf; nothing where people in several leaves count in each, so that counts do not add up."""
+        if self.target is None or self.target in public or self.release.several_rows:
             return []
         target = fit_target(self.release, as_categorical(table[self.target]))
         return [Told.of(table[self.target], target.codes, tree_blocks(*self._walk(table, public)))]
@@ -131,6 +134,33 @@ class ReleasedTree(Released):
             return {}
         counts = self.release.counts[0].tolist()
         return {self.release.target: dict(zip(self.release.classes, counts, strict=True))}
+
+
+class ReleasedEnsemble(Released):
+    """Trees released together: a bin is a tuple of leaves and a value of the target."""
+
+    def __init__(self, release: EnsembleRelease) -> None:
+        asked = {name for tree in release.trees for name in tree.tested}
+        looked_at = [each.name for each in release.attributes if each.name in asked]
+        super().__init__(release, what_ensemble(release), looked_at, release.target)
+        self.trees = [ReleasedTree(tree) for tree in release.trees]
+        self.roles = self.trees[0].roles
+
+    def bins(self, table: Table) -> Ids:
+        """The leaves of every row."""
+        return numbered([tree.bins(table) for tree in self.trees], table.n_rows)
+
+    def spans(self, table: Table, public: Collection[str]) -> Spans:
+        """The leaves of every tree that every row may be in."""
+        return joint_spans([tree.spans(table, public) for tree in self.trees])
+
+    def told(self, table: Table, public: Collection[str]) -> list[Told]:
+        """The classes by leaf, tree by tree."""
+        return [told for tree in self.trees for told in tree.told(table, public)]
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """The people of each class."""
+        return self.trees[0].totals()
 
 
 class ReleasedModel(Released):
@@ -247,6 +277,8 @@ def as_subject(release: Any) -> Released:
     """
     if isinstance(release, TreeRelease):
         return ReleasedTree(release)
+    if isinstance(release, EnsembleRelease):
+        return ReleasedEnsemble(release)
     if isinstance(release, ModelRelease):
         return ReleasedModel(release)
     if isinstance(release, TableRelease):

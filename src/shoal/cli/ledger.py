@@ -36,7 +36,7 @@ Accept = Annotated[
 
 
 @ledger.command()
-@takes("public", "reading")
+@takes("public", "person", "reading")
 def add(project: Project, release: Release, data: Data = None, accept: Accept = False, as_json: Json = False) -> None:
     """Audit a release together with all earlier ones, and enter it if the promise holds.
 
@@ -55,7 +55,7 @@ def add(project: Project, release: Release, data: Data = None, accept: Accept = 
 
 
 @ledger.command()
-@takes("public", "reading")
+@takes("public", "person", "reading")
 def check(project: Project, release: Release, data: Data = None, as_json: Json = False) -> None:
     """Audit a release together with all earlier ones, and write nothing.
 
@@ -130,9 +130,9 @@ def _look(
     public = _public(releases, project)
     with output.busy("Counting"):
         if enter:
-            verdict = book.add(loaded, table, public=public, accept_not_proven=accept)
+            verdict = book.add(loaded, table, public=public, person=project.person, accept_not_proven=accept)
         else:
-            verdict = book.check(loaded, table, public=public)
+            verdict = book.check(loaded, table, public=public, person=project.person)
     return book, verdict, loaded.sha256
 
 
