@@ -149,14 +149,14 @@ class Audit:
             lines.append(
                 f"  target known for certain: {known}; highest confidence {bound}{self.highest_confidence:.1%}"
             )
-        shown = ", ".join(self.public[:MOST_NAMES]) + (
-            f" and {len(self.public) - MOST_NAMES} more" if len(self.public) > MOST_NAMES else ""
-        )
-        lines.append(f"  an attacker knows: {shown or 'no column'}")
         counted = "every row is taken for a person"
         if self.unit == "people":
             counted = f"counted: {self.n_rows:,} rows of {self.n_people:,} people"
         lines.append(f"  {counted}")
+        shown = ", ".join(self.public[:MOST_NAMES]) + (
+            f" and {len(self.public) - MOST_NAMES} more" if len(self.public) > MOST_NAMES else ""
+        )
+        lines.append(f"  an attacker knows: {shown or 'no column'}")
         lines += [f"  {finding.severity}: {finding.message}" for finding in self.findings]
         return "\n".join(lines)
 

@@ -40,13 +40,13 @@ it on.
 
 JSON_KEYS = {
     "init": "`people`, `k`, `missing`, `columns` (each `name`, `kind`, `role`, `why`), `written`",
-    "describe": "`people`, `k`, `columns` (each `name`, `kind`, `role`, `distinct`, `missing`), `uniqueness` "
+    "describe": "`people`, `rows`, `k`, `columns` (each `name`, `kind`, `role`, `distinct`, `missing`), `uniqueness` "
     "(each `columns`, `how`, `combinations`, `alone`, `below`)",
     "tree": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
     "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` "
     "(`groups`, `cm`, `lm`, `dm`, `average_class_size`), `written`",
-    "audit": "`what`, `holds`, `smallest_group`, `people`, `groups`, `exempt_groups`, `requirements`, `claims`, "
-    "`public`, `exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `findings`, "
+    "audit": "`what`, `holds`, `smallest_group`, `people`, `rows`, `unit`, `groups`, `exempt_groups`, `requirements`, "
+    "`claims`, `public`, `exposed`, `exposed_share`, `highest_confidence`, `exact`, `group_sizes`, `findings`, "
     "`release_sha256`, `written`",
     "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, "
     "`exact`, `written`",
