@@ -284,3 +284,16 @@ def test_a_wrong_number_of_people_in_a_file_is_refused(visits, tmp_path, people)
     (tmp_path / "tree.json").write_text(json.dumps(body))
     with pytest.raises(ReleaseError, match="people"):
         load(tmp_path / "tree.json")
+
+
+def test_exports_take_counts_of_people(visits):
+    release = AnonymousTreeClassifier(20, person="patient").fit(visits, "ill").release_
+    features = {name: visits[name] for name in ("age", "sex", "stay")}
+    for text in (release.to_sql(), release.to_pmml(), release.to_dot(), release.to_text(), str(release.to_nested())):
+        assert "patient" not in text
+        assert CANARY not in text
+    assert release.to_frame("pyarrow").num_rows == len(release.leaves)
+    assert "different people" in release._repr_html_()
+    shares = release.predict_proba(features)
+    counts = release.counts[release.apply(features)]
+    assert np.allclose(shares, counts / counts.sum(axis=1, keepdims=True))

@@ -87,10 +87,21 @@ def test_rare_private_values(refuses: Refuses, clinic: Path) -> None:
     assert "[domain] of shoal.toml" in message
 
 
-def test_several_rows_a_person(refuses: Refuses, clinic: Path) -> None:
+def test_several_rows_a_person(refuses: Refuses, shoal: Shoal, clinic: Path) -> None:
     edit(clinic / "clinic.csv", "P00002", "P00001")
+    made = shoal("tree", "--max-leaves", 4, "--person", "patient", "-o", "t.json")
+    assert made.code == 0
+    assert "5,000 rows of 4,999 people" in made.out
+    assert "--person" in refuses("audit", "t.json")
+    assert "no column 'patent'. Closest: 'patient'" in refuses("audit", "t.json", "--person", "patent")
+    assert "more than one role" in refuses("tree", "--person", "patient", "--public", "patient,age")
+    assert shoal("audit", "t.json", "--person", "patient").code == 0
+
+
+def test_a_row_of_nobody(refuses: Refuses, clinic: Path) -> None:
+    edit(clinic / "clinic.csv", "P00002", "")
     edit(clinic / "shoal.toml", "[roles]", 'person = "patient"\n[roles]')
-    assert "several rows" in refuses("tree", "-o", "t.json")
+    assert "'patient'" in refuses("tree", "-o", "t.json")
 
 
 def test_canary_in_every_kind_of_cell(shoal: Shoal, clinic: Path) -> None:

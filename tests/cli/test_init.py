@@ -146,3 +146,18 @@ def test_same_table_same_file(shoal: Shoal, clinic: Path) -> None:
     assert shoal("init", "clinic.csv", "--force").code == 0
     assert (clinic / "shoal.toml").read_bytes() == first
     assert b"P0000" not in first
+
+
+def test_a_column_that_tells_people_apart_is_proposed(shoal: Shoal, folder: Path) -> None:
+    lines = ["customer_nbr,user_age,bought", *(f"{i % 60},{20 + i % 30},{'ny'[i % 2]}" for i in range(300))]
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    body = shoal("init", "t.csv", "--json").json
+    assert body["people"] == 60
+    assert {each["name"]: each["role"] for each in body["columns"]} == {
+        "customer_nbr": "identifier",
+        "user_age": "public",
+        "bought": "target",
+    }
+    assert 'person = "customer_nbr"' in (folder / "shoal.toml").read_text()
+    assert "300 rows of 60 people" in shoal("describe").out
+    assert "300 rows of 60 people" in shoal("tree").out

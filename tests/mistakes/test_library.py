@@ -171,9 +171,14 @@ def test_a_hierarchy_that_does_not_know_a_value(frame):
     refused((HierarchyError, DataError), "'zipcode' has 1 value", lambda: fit(frame, hierarchies={"zipcode": tree}))
 
 
-def test_several_rows_a_person(frame):
-    frame["patient"] = [CANARY + str(i // 2) for i in range(len(frame))]
-    refused(DataError, "100 people with several rows", lambda: fit(frame, person="patient"))
+def test_a_row_of_nobody(frame):
+    frame["patient"] = [None, None, *(CANARY + str(i // 2) for i in range(len(frame) - 2))]
+    refused(DataError, "is missing in 2 row", lambda: fit(frame, person="patient"))
+
+
+def test_too_few_people_in_many_rows(frame):
+    frame["patient"] = [CANARY + str(i % 3) for i in range(len(frame))]
+    refused(PromiseError, "of 3 people", lambda: fit(frame, person="patient"))
 
 
 def test_diversity_of_nothing_private(frame):

@@ -141,3 +141,37 @@ def test_what_the_schema_refuses_the_loader_refuses_too(body, name, tmp_path):
 
 def test_a_verdict_may_be_left_out(body):
     VALIDATOR.validate({key: value for key, value in body.items() if key != "audit"})
+
+
+def test_people_with_several_rows(body):
+    """The number of different people stands beside counts, and is null beside anything less."""
+    counts = [n for node in body["nodes"] for n in node.get("counts", {}).values()]
+    VALIDATOR.validate({**body, "people": sum(counts) - 1})
+    for people in (None, 0, -1, 1.5, "5", True):
+        assert not VALIDATOR.is_valid({**body, "people": people})
+    leaf = {"predict": "no"}
+    less = {**body, "nodes": [leaf], "people": None, "audit": {"holds": True, "sha256": "0" * 64}}
+    VALIDATOR.validate(less)
+    assert not VALIDATOR.is_valid({**less, "people": 5})
+
+
+@pytest.mark.parametrize("kind", ["table", "model"])
+def test_people_in_tables_and_models(kind, tmp_path):
+    from referencing import Registry, Resource
+    from sklearn.tree import DecisionTreeClassifier
+
+    from shoal import AnonymousModel
+    from shoal.anonymize import TreeAnonymizer
+
+    visits = {"who": [str(i % 50) for i in range(200)], "x": [i % 9 for i in range(200)], "t": list("nyyn") * 50}
+    made = {
+        "table": TreeAnonymizer(5, person="who"),
+        "model": AnonymousModel(DecisionTreeClassifier(), 5, person="who"),
+    }[kind]
+    made.fit(visits, "t").release_.save(tmp_path / "release.json")
+    saved = json.loads((tmp_path / "release.json").read_text(encoding="utf-8"))
+    assert (saved if kind == "table" else saved["groups"])["people"] == 50
+    schema = json.loads(resources.files("shoal").joinpath(f"release/schema/{kind}.json").read_text(encoding="utf-8"))
+    registry = Registry().with_resource(SCHEMA["$id"], Resource.from_contents(SCHEMA))
+    jsonschema.Draft202012Validator(schema, registry=registry).validate(saved)
+    assert load(tmp_path / "release.json").n_people == 50
