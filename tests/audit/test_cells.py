@@ -183,6 +183,7 @@ def test_too_many_combinations_are_undecided() -> None:
     cells = Cells.nearest(np.array([[0.0], [1.0]]))
     box = Box.of(np.zeros((2**16 + 1, 1)), np.zeros((0, 1)), [])
     assert reach(cells, np.zeros((1, 1)), [box]).tolist() == [[UNDECIDED, UNDECIDED]]
+    assert reach(Cells.nearest(np.zeros((1, 1))), np.zeros((1, 1)), [box]).tolist() == [[YES]]  # nowhere else to be
 
 
 def test_three_huge_ranges_are_relaxed_and_rounded() -> None:

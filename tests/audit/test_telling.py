@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from helpers import oracle
 from helpers.strategies import Case, cases, trees
 from shoal import AnonymousTreeClassifier, Confidence, KAnonymity, audit, load_sample
+from shoal.audit import AnonymisedTable
 from shoal.audit.foreign.blackbox import BlackBox
 from shoal.audit.telling import rank_columns
 from shoal.data import to_table
@@ -91,7 +92,7 @@ def test_hiding_a_column_can_put_more_people_at_risk() -> None:
     effect = next(each for each in ranking.public if each.column == "c")
     assert (effect.more_at_risk, effect.more_certain) == (-2, -2)
     assert ranking.public[-1] is effect
-    assert "c       2 → 1           0 → 2           0 → 2           1 → 2" in ranking.to_text()
+    assert " ".join(ranking.to_text().splitlines()[-1].split()) == "c 2 → 1 0 → 2 0 → 2 1 → 2"
 
 
 def black_box() -> tuple[BlackBox, Any]:
@@ -128,6 +129,19 @@ def test_what_is_learned_is_no_longer_asked_about() -> None:
     # a sensitive column may become public as well: then it is not asked about
     named = rank_columns(subject, table, public=["age"], privacy=Confidence(0.7), sensitive=["pay"])
     assert next(effect for effect in named.private if effect.column == "pay").known.groups == 4
+
+
+def test_without_a_target_it_is_the_first_sensitive_column_that_may_be_certain() -> None:
+    published = AnonymisedTable(
+        {"age": ["20-29"] * 4 + ["30-39"] * 4, "town": ["x", "x", "y", "y"] * 2, "ill": [CANARY, CANARY, "a", "b"] * 2}
+    )
+    ranking = rank_columns(published, public=["age"], privacy=2, sensitive=["ill"])
+    assert (ranking.about, ranking.today.certain, ranking.public[0].known.groups) == ("ill", 0, 2)
+    ranking = rank_columns(published, public=["age", "town"], privacy=2, sensitive=["ill"])
+    assert {effect.column: effect.more_certain for effect in ranking.public} == {"age": 0, "town": 4}
+    assert ranking.private[0].column == "ill"
+    assert "ill certain" in str(ranking)
+    assert CANARY not in str(ranking)
 
 
 def test_its_views_agree_and_hold_no_cell() -> None:

@@ -92,3 +92,20 @@ def sizes(spans: list[frozenset[tuple[int, Any]]]) -> Counter[frozenset[tuple[in
 def holds(body: Body, rows: list[Row], public: set[str], k: int) -> bool:
     """Claim 3: every span is shared by k people, or is a single bin."""
     return all(n >= k or len(bins) == 1 for bins, n in sizes(groups(body, rows, public)).items())
+
+
+def people(spans: list[Any], whose: list[Any]) -> dict[Any, int]:
+    """How many different people share each span, where `whose` says whose row each is."""
+    return {each: len({who for own, who in zip(spans, whose, strict=True) if own == each}) for each in set(spans)}
+
+
+def by_value(values: list[Any], whose: list[Any], order: list[Any]) -> Counter[Any]:
+    """The people of one group by value, each once: with the one of his values that most people of the group have.
+
+    Of several such, the first in `order`.
+    """
+    own: dict[Any, set[Any]] = {}
+    for value, who in zip(values, whose, strict=True):
+        own.setdefault(who, set()).add(value)
+    have = {value: sum(value in each for each in own.values()) for value in order}
+    return Counter(min(each, key=lambda value: (-have[value], order.index(value))) for each in own.values())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal._kernels import counts, gains, ladder, outlook, reference
+from shoal._kernels import counts, gains, ladder, outlook, people, reference
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -234,3 +234,32 @@ def test_outlook(gini, seed, n_people, n_classes, n_branches, price):
     fast = outlook.outlook(codes, classes, n_classes, branch, n_branches, *features, *asked, gini, table, scale)
     slow = reference.outlook(codes, classes, n_classes, branch, *features, *asked, gini, scale)
     assert fast == slow
+
+
+@given(SEEDS, st.integers(1, 60), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
+def test_people(seed, n_rows, n_branches, n_values, per_code):
+    rng = np.random.default_rng(seed)
+    ends = np.unique(rng.integers(0, n_rows + 1, 4))
+    starts, ends = ends[:-1], ends[1:]
+    person = np.repeat(np.arange(n_rows), rng.integers(1, 4, n_rows))[:n_rows].astype(np.int32)
+    keys = rng.integers(0, 5 * per_code, n_rows).astype(np.uint8)
+    values = rng.integers(0, n_values, n_rows).astype(np.int32)
+    branch_of = rng.integers(0, n_branches, (len(starts), 5)).astype(np.int32)
+    rows = person, keys, per_code, branch_of
+    fast, slow = (np.zeros((len(starts), n_branches), dtype=np.int64) for _ in range(2))
+    people.people_by_branch(*rows, starts, ends, fast)
+    reference.people_by_branch(*rows, starts, ends, slow)
+    assert np.array_equal(fast, slow)
+    fast, slow = (np.zeros((len(starts), n_branches, n_values), dtype=np.int64) for _ in range(2))
+    people.people_by_value(*rows, values, starts, ends, fast)
+    reference.people_by_value(*rows, values, starts, ends, slow)
+    assert np.array_equal(fast, slow)
+
+
+@given(SEEDS, st.integers(1, 60), st.integers(1, 8), st.integers(1, 6))
+def test_runs_of_people(seed, n_rows, n_codes, size):
+    rng = np.random.default_rng(seed)
+    codes, person = np.sort(rng.integers(0, n_codes, n_rows)), rng.integers(0, 9, n_rows)
+    fast, slow = np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes, dtype=np.int64)
+    assert people.runs_of_people(codes, person, 9, size, fast) == reference.runs_of_people(codes, person, 9, size, slow)
+    assert np.array_equal(fast, slow)

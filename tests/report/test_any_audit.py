@@ -173,8 +173,11 @@ def test_no_target_and_a_number_as_target() -> None:
     table = rows()
     alone = black_box(table, None)
     text = Balanced(report_html(None, audit(alone, table, public=["town"], privacy=5))).text
-    assert "There is no target" in text
+    assert "There is no target and no sensitive column" in text
     assert "By how sure" not in text
+    text = Balanced(report_html(None, audit(alone, table, public=["town"], privacy=5, sensitive=["note"]))).text
+    assert "Note known for certain nobody" in text
+    assert "By how sure the attacker is of note" in text
     number = BlackBox("a regression", table.select(["town", "sex"]), table["pay"], None)
     text = Balanced(report_html(None, audit(number, table, "pay", privacy=5))).text
     assert "The target 'pay' is a number" in text

@@ -211,3 +211,33 @@ def outlook(codes, classes, n_classes, branch, n_codes, ordered, missing, least,
         return min(leaf, cost(rows[chosen]) + cost(rows[~chosen]))
 
     return sum(cost(np.flatnonzero(branch == b)) for b in np.unique(branch))
+
+
+def people_by_branch(person, keys, per_code, branch_of, starts, ends, out):
+    for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        branch = branch_of[s, keys[start:end] // per_code]
+        for b in range(out.shape[1]):
+            out[s, b] += len(set(person[start:end][branch == b].tolist()))
+
+
+def people_by_value(person, keys, per_code, branch_of, values, starts, ends, out):
+    for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        branch = branch_of[s, keys[start:end] // per_code]
+        for b in range(out.shape[1]):
+            here = branch == b
+            of_person = {}
+            for whose, value in zip(person[start:end][here].tolist(), values[start:end][here].tolist(), strict=True):
+                of_person.setdefault(whose, set()).add(value)
+            have = [sum(value in own for own in of_person.values()) for value in range(out.shape[2])]
+            for own in of_person.values():
+                out[s, b, min(own, key=lambda value: (-have[value], value))] += 1
+
+
+def runs_of_people(codes, person, n_people, size, ends):
+    run, seen = 0, set()
+    for code in sorted(set(codes.tolist())):
+        seen |= set(person[codes == code].tolist())
+        if len(seen) >= size:
+            ends[run] = code + 1
+            run, seen = run + 1, set()
+    return max(run, 1)

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from shoal.audit import audit
 from shoal.data.frames import Backend, from_columns
+from shoal.data.person import whose_rows
 from shoal.data.table import Table
 from shoal.errors import DataError, PromiseError
 from shoal.privacy import Requirement, claims
@@ -36,9 +37,13 @@ class Generalisation:
 
 
 def publish_table(
-    made: Generalisation, requirement: Requirement, original: Table, *, reproducible: bool
+    made: Generalisation, requirement: Requirement, original: Table, *, reproducible: bool, person: str | None = None
 ) -> TableRelease:
-    """The release of a generalised table, audited against the original rows; one that fails is withheld."""
+    """The release of a generalised table, audited against the original rows; one that fails is withheld.
+
+    `person` names the column of the original rows that tells people apart, where they may have several.
+    """
+    whose = None if person is None else whose_rows(original[person])
     order = sorted_order(made.rows) if reproducible else shuffled_order(made.rows.n_rows)
     release = TableRelease(
         target=made.target,
@@ -47,8 +52,9 @@ def publish_table(
         rows=made.rows.take(order),
         generalised=made.generalised,
         sensitive=made.sensitive,
+        people=None if whose is None else int(whose.max()) + 1,
     )
-    verdict = audit(release, original, privacy=requirement)
+    verdict = audit(release, original, privacy=requirement, person=None if whose is None else person)
     if not verdict.holds:
         worst = next(finding for finding in verdict.findings if finding.severity == "breach")
         raise PromiseError("audit-failed", f"The generalised table failed its audit and is withheld. {worst.message}")
@@ -81,7 +87,7 @@ class TableAnonymizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         Parameters
         ----------
         X
-            One row a person: a data frame, an Arrow table, a NumPy array or a `Table`.
+            The rows, one a person unless `person` is given: a data frame, an Arrow table, a NumPy array or a `Table`.
         y
             The target's values, or the name of its column in `X`.
         """

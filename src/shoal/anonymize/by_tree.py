@@ -15,6 +15,7 @@ from shoal.anonymize.base import Generalisation, TableAnonymizer, publish_table
 from shoal.audit.spans import TreeSpans
 from shoal.data.domain import Domain, declare_domain
 from shoal.data.frames import to_table
+from shoal.data.person import Ids, whose_rows
 from shoal.data.roles import Roles, TargetRole
 from shoal.data.table import Column, Table, smallest_dtype
 from shoal.data.target import with_target
@@ -36,6 +37,7 @@ def anonymize_by_tree(
     *,
     privacy: Requirement | int | None = None,
     reproducible: bool = False,
+    person: str | None = None,
 ) -> TableRelease:
     """Publish the rows of a tree, each generalised to what the tree asks of people with its public values.
 
@@ -55,6 +57,9 @@ def anonymize_by_tree(
         What is promised, if other than the release claims; it must be given where a release claims it in words only.
     reproducible
         Sort the rows by what is published of them. By default their order is drawn from the operating system.
+    person
+        The column that tells people apart, where they may have several rows: then the tree must count people, too. One
+        row is published for each row, and groups have enough different people.
 
     Returns
     -------
@@ -84,19 +89,26 @@ def anonymize_by_tree(
     requirement = release.requirement if privacy is None else as_requirement(privacy)
     given = to_table(table)
     rows = with_target(given, y, release.target)
-    made = generalise_by_tree(release, rows, given.names, requirement)
-    return publish_table(made, requirement, rows, reproducible=reproducible)
+    made = generalise_by_tree(release, rows, given.names, requirement, person)
+    return publish_table(made, requirement, rows, reproducible=reproducible, person=person)
 
 
 def generalise_by_tree(
-    release: TreeRelease, table: Table, order: Sequence[str], requirement: Requirement
+    release: TreeRelease, table: Table, order: Sequence[str], requirement: Requirement, person: str | None = None
 ) -> Generalisation:
     """The generalised rows, in the order they came, with columns in a given order."""
+    if release.several_rows and person is None:
+        raise DataError(
+            "person-needed",
+            "This release counts different people, who have several rows. Name the column that tells them apart "
+            "(person=, or --person on the command line).",
+        )
     roles = {attribute.name: attribute.role for attribute in release.attributes} | dict(release.unused)
     absent = [name for name in roles if name not in table]
     if absent:
         raise DataError("no-column", f"The release knows column(s) {', '.join(map(repr, absent))} that are not here.")
-    settled = _settle(release, table, people_behind(requirement))
+    whose = None if person is None else whose_rows(table[person])
+    settled = _settle(release, table, people_behind(requirement), whose)
     spans = _Generaliser(release, table)
     columns: dict[str, Column] = {}
     attributes: dict[str, Attribute] = {}
@@ -113,13 +125,14 @@ def generalise_by_tree(
     )
 
 
-def _settle(release: TreeRelease, table: Table, people: int) -> dict[str, tuple[Attribute, Column]]:
+def _settle(release: TreeRelease, table: Table, people: int, whose: Ids | None) -> dict[str, tuple[Attribute, Column]]:
     """The private columns in codes of a domain that is declared or safe to state."""
     stated = [attribute for attribute in release.attributes if attribute.role == "private"]
     found = {each.name: (each, fit_column(each, table[each.name])) for each in stated}
     unused = tuple(name for name, role in release.unused.items() if role == "private")
     if unused:
-        safe = declare_domain(table, Roles(public=(), private=unused, target=release.target), None, {}, people=people)
+        roles = Roles(public=(), private=unused, target=release.target)
+        safe = declare_domain(table, roles, None, {}, people=people, person=whose)
         found |= {name: (Attribute.of(safe[name], "private"), safe[name]) for name in unused}
     return found
 
@@ -199,7 +212,8 @@ class TreeAnonymizer(TableAnonymizer):
     """Generalise a table by a decision tree that keeps the promise, so that it stays good for learning its target.
 
     The parameters are those of `AnonymousTreeClassifier`, and mean the same. Every group counts, also where its span is
-    a single bin, because private columns are published exactly.
+    a single bin, because private columns are published exactly. With a `person` column one row is published for each
+    row, without saying whose it is, and every group has enough different people.
 
     Parameters
     ----------
@@ -287,5 +301,5 @@ class TreeAnonymizer(TableAnonymizer):
         table = to_table(X)
         rows = with_target(table, y, self.tree_.target)
         requirement = as_requirement(self.privacy)
-        made = generalise_by_tree(self.tree_, rows, table.names, requirement)
-        return made, publish_table(made, requirement, rows, reproducible=self.reproducible)
+        made = generalise_by_tree(self.tree_, rows, table.names, requirement, self.person)
+        return made, publish_table(made, requirement, rows, reproducible=self.reproducible, person=self.person)

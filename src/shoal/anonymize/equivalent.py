@@ -57,6 +57,10 @@ def tree_from_table(table: TableRelease) -> TreeRelease:
         raise ReleaseError(
             "no-equivalent-tree", "Only a table whose target is its one private column can be turned into a tree."
         )
+    if table.several_rows:
+        raise ReleaseError(
+            "no-equivalent-tree", "The rows of this table do not tell whose they are, so a tree cannot count people."
+        )
     nodes = _Rebuilder(table).nodes()
     told = [name for name in table.columns if name == table.target or not table.is_hidden(name)]
     return TreeRelease(

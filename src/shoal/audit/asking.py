@@ -25,7 +25,8 @@ def ask(
     for part in parts_of(requirement):
         for column in sensitive if needs_values(part) else [None]:
             counts = groups.people[:, None] if column is None else groups.by_value(column)
-            bad = ~And((part,)).holds(counts, counts.sum(axis=0)) & counts_for
+            totals = None if column is None else groups.totals(column)
+            bad = ~And((part,)).holds(counts, totals) & counts_for
             failing |= bad
             about = "" if column is None else f" (of {column.name!r})"
             people = groups.people_in(bad)
@@ -77,8 +78,7 @@ def conclude(
     """
     exposed, confidence, top = (None, None, None)
     if target is not None:
-        by_class = groups.by_value(target)
-        top = by_class.max(axis=1)
+        top = groups.most_frequent(target)
         exposed = groups.people_in(top == groups.people)
         confidence = float((top / groups.people).max())
         findings = findings + _exposure_finding(target.name, exposed, groups.n_people, exact)
@@ -102,6 +102,7 @@ def conclude(
         groups=groups,
         fails=failing,
         exempt=~counts_for,
+        about=None if target is None else target.name,
         likeliest=top,
         columns=columns,
     )

@@ -50,8 +50,8 @@ def audit(
     sensitive
         For a foreign model: private columns besides the target that requirements about values are asked of.
     person
-        For a foreign model: the column that tells people apart, where they may have several rows. Then every count is
-        one of different people.
+        The column that tells people apart, where they may have several rows. Then every count is one of different
+        people. A release that counts people asks for it; one that counts rows is asked more than it claims.
 
     Returns
     -------
@@ -101,24 +101,23 @@ def audit(
             person=person,
             declared=() if domain is None else tuple(domain),
         )
-    if domain is not None or sensitive or person is not None:
+    if domain is not None or sensitive:
         raise DataError(
             "stated-already",
-            "A release states its own domain, sensitive columns and whether rows are people: leave out domain=, "
-            "sensitive= and person=.",
+            "A release states its own domain and sensitive columns: leave out domain= and sensitive=.",
         )
     if isinstance(release, TableRelease):
         from shoal.audit.tables import audit_table
 
-        return audit_table(release, X, y, public=public, privacy=privacy)
+        return audit_table(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, ModelRelease):
         from shoal.audit.models import audit_model
 
-        return audit_model(release, X, y, public=public, privacy=privacy)
+        return audit_model(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, EnsembleRelease):
         from shoal.audit.ensembles import audit_ensemble
 
-        return audit_ensemble(release, X, y, public=public, privacy=privacy)
+        return audit_ensemble(release, X, y, public=public, privacy=privacy, person=person)
     from shoal.audit.trees import audit_tree
 
-    return audit_tree(release, X, y, public=public, privacy=privacy)
+    return audit_tree(release, X, y, public=public, privacy=privacy, person=person)

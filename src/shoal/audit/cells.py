@@ -218,7 +218,7 @@ def _reach_box(
     if len(box.steps) <= 2:
         from shoal.audit.cells_compiled import decide
 
-        state, start, where = decide(rows, numbers, problem)
+        state, start, where = decide(rows, numbers, *problem)
         return state, start, where
     from shoal.audit.cells_programs import decide_by_programs
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,14 +81,7 @@ def compare(release: TableRelease, table: Table, of_row: Ids, example: Ids) -> C
     it is checked that there are enough rows for it.
     """
     names = [name for name in release.public if not release.is_hidden(name)]
-    cells = [atoms_of_rows(release, name, table) for name in names]
-    distinct, cell_of_row = distinct_cells([codes for codes, _ in cells], table.n_rows)
-    tuples = [release.rows[name].codes[example].astype(np.int64) for name in names]
-    found = list(matches(tuples, distinct, [fits for _, fits in cells]))
-    if not names:
-        found = [(0, np.zeros(1, dtype=np.int64))]  # everything is hidden: one group, and it stands for everybody
-    group = np.repeat([number for number, _ in found], [len(each) for _, each in found]).astype(np.int64)
-    cell = np.concatenate([np.zeros(0, dtype=np.int64), *(each for _, each in found)])
+    group, cell, cell_of_row = covering(release, table, names, example)
     n_cells = int(cell_of_row.max()) + 1
     tuples_of_cell = np.bincount(cell, minlength=n_cells)
     rows_of_cell = np.bincount(cell_of_row, minlength=n_cells)
@@ -99,6 +92,43 @@ def compare(release: TableRelease, table: Table, of_row: Ids, example: Ids) -> C
     wrong = np.where(clear, covered != people, covered < people)
     wrong[_too_few(release, table, of_row, group, cell, cell_of_row)] = True
     return Coverage(int(rows_of_cell[tuples_of_cell == 0].sum()), np.flatnonzero(wrong))
+
+
+def as_published(release: TableRelease, table: Table, example: Ids) -> tuple[Table, int]:
+    """Original rows as the release publishes them, in the order they came; and how many fit several of its tuples.
+
+    Such a row is given one of them, and a row that fits none is given any: what is counted of it is not to be trusted.
+    """
+    names = [name for name in release.public if not release.is_hidden(name)]
+    group, cell, cell_of_row = covering(release, table, names, example)
+    n_cells = int(cell_of_row.max()) + 1
+    of_cell = np.zeros(n_cells, dtype=np.int64)
+    of_cell[cell] = group
+    row = example[of_cell[cell_of_row]]
+    columns = []
+    for name in release.columns:
+        if name in release.generalised:
+            columns.append(replace(release.rows[name], codes=release.rows[name].codes[row]))
+        elif name in table:
+            columns.append(_original(release, name, table))
+    several = np.bincount(cell, minlength=n_cells) > 1
+    return Table(columns), int(several[cell_of_row].sum())
+
+
+def covering(release: TableRelease, table: Table, names: Sequence[str], example: Ids) -> tuple[Ids, Ids, Ids]:
+    """Which published tuples stand for which original rows, as far as the columns `names` tell.
+
+    Rows that are alike to every tuple are one cell. The answer is pairs of a tuple and a cell that it stands for, and
+    the cell of each row.
+    """
+    cells = [atoms_of_rows(release, name, table) for name in names]
+    distinct, cell_of_row = distinct_cells([codes for codes, _ in cells], table.n_rows)
+    tuples = [release.rows[name].codes[example].astype(np.int64) for name in names]
+    found = list(matches(tuples, distinct, [fits for _, fits in cells]))
+    if not names:
+        found = [(0, np.zeros(1, dtype=np.int64))]  # everything is hidden: one group, and it stands for everybody
+    group = np.repeat([number for number, _ in found], [len(each) for _, each in found]).astype(np.int64)
+    return group, np.concatenate([np.zeros(0, dtype=np.int64), *(each for _, each in found)]), cell_of_row
 
 
 def atoms_of_rows(release: TableRelease, name: str, table: Table) -> tuple[Ids, Fits]:
@@ -126,13 +156,13 @@ def distinct_cells(columns: Sequence[Ids], n_rows: int) -> tuple[list[Ids], Ids]
 def _too_few(release: TableRelease, table: Table, of_row: Ids, group: Ids, cell: Ids, cell_of_row: Ids) -> Ids:
     """The groups with more people of some private values than the rows that they stand for."""
     both = [(release.rows[name], _original(release, name, table)) for name in release.private if name in table]
-    joint = np.zeros(release.n_people + table.n_rows, dtype=np.int64)
+    joint = np.zeros(release.n_rows + table.n_rows, dtype=np.int64)
     for published, original in both:
         codes = np.concatenate(_common(published, original))
         _, joint = np.unique(joint * (int(codes.max()) + 1) + codes, return_inverse=True)
         joint = joint.reshape(-1)
     size = int(joint.max()) + 1
-    theirs, ours = joint[: release.n_people], joint[release.n_people :]
+    theirs, ours = joint[: release.n_rows], joint[release.n_rows :]
     # the rows of each covered cell, one after the other
     order = np.argsort(cell_of_row, kind="stable")
     ends = np.cumsum(np.bincount(cell_of_row))

@@ -19,7 +19,8 @@ from shoal.audit.groups import Spans, group_people, numbered
 from shoal.audit.recount import Recount, recount
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.tree_missing import missing_in_trees
-from shoal.audit.trees import compare_rows, sensitive_columns, target_is_private
+from shoal.audit.trees import column_names, compare_people, compare_rows, sensitive_columns, target_is_private
+from shoal.audit.whose import more_than_claimed, whose_rows
 from shoal.privacy import Requirement, as_requirement, least_people
 from shoal.release.ensemble import EnsembleRelease
 
@@ -31,15 +32,16 @@ def audit_ensemble(
     *,
     public: Collection[str] | None = None,
     privacy: Requirement | int | None = None,
+    person: str | None = None,
 ) -> Audit:
     """Recount the joint groups of released trees from the rows. The parameters are those of `audit`."""
     requirement = release.requirement if privacy is None else as_requirement(privacy)
-    counted = [recount(tree, X, y, public) for tree in release.trees]
+    whose = whose_rows(release.trees[0], X, person, named=column_names(release.trees[0]), public=public)
+    counted = [recount(tree, X, y, public, whose) for tree in release.trees]
     first = counted[0]
     spans = _joint([each.spans for each in counted])
-    groups = group_people(
-        spans, first.target.codes, first.target.n_codes, target_is_public=release.target in first.public
-    )
+    known = release.target in first.public
+    groups = group_people(spans, first.target.codes, first.target.n_codes, target_is_public=known, person=whose)
     counts_for = groups.n_bins > 1
     parts, failing, findings = ask(
         requirement, sensitive_columns(release.trees[0], first, requirement), groups, counts_for
@@ -47,6 +49,7 @@ def audit_ensemble(
     findings = _describe(groups.people[failing], counted) + findings
     for number, (tree, each) in enumerate(zip(release.trees, counted, strict=True)):
         findings += [_in_tree(finding, number) for finding in compare_rows(tree, each)]
+    findings += compare_people(release.trees[0], groups) + more_than_claimed(release.trees[0], whose)
     if len(release.trees) > 1:
         findings.append(worst_case())
     verdict = conclude(

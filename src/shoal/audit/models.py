@@ -19,7 +19,15 @@ from shoal.audit.groups import Groups, split_groups
 from shoal.audit.recount import Recount, recount
 from shoal.audit.result import Audit, Finding
 from shoal.audit.tree_missing import missing_in_trees
-from shoal.audit.trees import compare_rows, describe_groups, sensitive_columns, target_is_private
+from shoal.audit.trees import (
+    column_names,
+    compare_people,
+    compare_rows,
+    describe_groups,
+    sensitive_columns,
+    target_is_private,
+)
+from shoal.audit.whose import more_than_claimed, whose_rows
 from shoal.data.domain import clip, declare_values
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
@@ -37,14 +45,16 @@ def audit_model(
     *,
     public: Collection[str] | None = None,
     privacy: Requirement | int | None = None,
+    person: str | None = None,
 ) -> Audit:
     """Recount the groups of a released model from the rows, and see that the group is all it knows of public columns.
 
     A group is exempt only where target and inputs are all known to the attacker. The parameters are those of `audit`.
     """
     requirement = release.requirement if privacy is None else as_requirement(privacy)
+    whose = whose_rows(release, X, person, named=column_names(release.groups), public=public)
     table, number = _read(release, X, y)
-    counted = recount(release.groups, table, None if number is not None else y, public)
+    counted = recount(release.groups, table, None if number is not None else y, public, whose)
     n_groups = len(counted.groups)
     counted = replace(counted, groups=_groups(release, table, number, counted))
     groups = counted.groups
@@ -52,7 +62,8 @@ def audit_model(
     sensitive = sensitive_columns(release.groups, counted, requirement)
     parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
     findings = describe_groups(release.groups, counted, failing) + findings
-    findings += compare_rows(release.groups, counted) + _look_inside(release)
+    findings += compare_rows(release.groups, counted) + _look_inside(release, table.n_rows)
+    findings += compare_people(release.groups, groups) + more_than_claimed(release, whose)
     verdict = conclude(
         requirement,
         groups,
@@ -110,22 +121,22 @@ def _groups(release: ModelRelease, table: Table, number: Column | None, counted:
     groups = counted.groups
     for name in release.inputs:
         if name in counted.public:
-            groups = split_groups(groups, _as_stated(release, table, name))
-        elif _has_choice(release.attribute(name)):
+            groups = split_groups(groups, as_stated(release, table, name))
+        elif has_choice(release.attribute(name)):
             groups = replace(groups, n_bins=groups.n_bins * 2)
     if number is not None and release.target in counted.public:
         groups = split_groups(groups, number)
     return groups
 
 
-def _has_choice(attribute: Attribute) -> bool:
+def has_choice(attribute: Attribute) -> bool:
     """Whether the domain has more than one value: a value nobody has makes a bin reachable all the same."""
     if attribute.bounds is not None:
         return attribute.missing or attribute.bounds[0] < attribute.bounds[1]
     return len(attribute.values) + attribute.missing > 1
 
 
-def _as_stated(release: ModelRelease, table: Table, name: str) -> Column:
+def as_stated(release: ModelRelease, table: Table, name: str) -> Column:
     """An input in the terms of the release: what it takes for the same is the same."""
     if name not in table:
         raise DataError("no-column", f"The release asks for column(s) {name!r}.{closest(name, table)}")
@@ -144,7 +155,7 @@ def _as_stated(release: ModelRelease, table: Table, name: str) -> Column:
     return declare_values(column, attribute.values)
 
 
-def _look_inside(release: ModelRelease) -> list[Finding]:
+def _look_inside(release: ModelRelease, n_rows: int) -> list[Finding]:
     """Public columns that reach the model past the group, and rows that it holds."""
     findings = [
         Finding(
@@ -156,7 +167,7 @@ def _look_inside(release: ModelRelease) -> list[Finding]:
         for name in release.inputs
         if name in release.public
     ]
-    kept = keeps_rows(release.estimator, release.n_people) if release.file is not None else None
+    kept = keeps_rows(release.estimator, n_rows) if release.file is not None else None
     if kept is not None:
         findings.append(
             Finding(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.groups import Groups, Spans, group_people
+from shoal.audit.groups import Groups, Ids, Spans, count_people, group_people
 from shoal.audit.spans import TreeSpans
 from shoal.data.domain import check_sensitive, clip, declare_values
 from shoal.data.table import Column, Table
@@ -36,18 +36,20 @@ class Recount:
     outside: dict[str, int]  # rows whose value the release declares impossible, or has no branch for, by column
 
 
-def recount(release: TreeRelease, X: Any, y: Any, public: Collection[str] | None) -> Recount:
-    """Group the people of `X` by what an attacker who knows `public` can tell."""
+def recount(release: TreeRelease, X: Any, y: Any, public: Collection[str] | None, person: Ids | None = None) -> Recount:
+    """Group the people of `X` by what an attacker who knows `public` can tell; `person` as in `Groups`."""
     table = with_target(release.read(X, target=y if isinstance(y, str) else None), y, release.target)
     known = public_names(release, public, X)
     target = fit_target(release, table[release.target])
     tree_spans = TreeSpans(release, known)
     ends = release.routing.apply(table)
     spans = tree_spans.spans(table, ends)
-    groups = group_people(spans, target.codes, target.n_codes, target_is_public=release.target in known)
+    groups = group_people(spans, target.codes, target.n_codes, target_is_public=release.target in known, person=person)
     outside = _rows_outside(release, table, ends)
     key = ends * target.n_codes + target.codes
-    bins = np.bincount(key, minlength=len(release.nodes) * target.n_codes).reshape(-1, target.n_codes)
+    # what the release states is compared in its own unit
+    bins = count_people(key, len(release.nodes) * target.n_codes, person if release.several_rows else None)
+    bins = bins.reshape(-1, target.n_codes)
     return Recount(table, target, known, tree_spans, spans, groups, spans.disjoint, bins, outside)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,9 @@ class Audit:
         The group of every row, for looking further; not part of the JSON.
     fails, exempt
         For every group whether it breaks a requirement, and whether its span is a single bin.
-    likeliest
-        For every group how many of its people have its most frequent value of the target; None where there is no
-        private target with classes.
+    about, likeliest
+        A private target with classes, or else the first sensitive column; and for every group how many of its people
+        have its most frequent value there. None where there is neither.
     columns
         The columns that were looked at, each with its role, its use and its domain.
     missing
@@ -102,11 +102,22 @@ class Audit:
     groups: Groups
     fails: NDArray[np.bool_]
     exempt: NDArray[np.bool_]
+    about: str | None
     likeliest: Ids | None
     columns: tuple[AuditColumn, ...]
     missing: MissingFigure | None = None
     measures: tuple[Measures, ...] = ()
     count_in: Callable[[Any], NDArray[np.int64]] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were recounted."""
+        return len(self.groups.of_row)
+
+    @property
+    def unit(self) -> Literal["people", "rows"]:
+        """What was counted: different people, or rows, each taken for a person."""
+        return "rows" if self.groups.person is None else "people"
 
     @property
     def size_of_row(self) -> NDArray[np.int64]:
@@ -130,7 +141,7 @@ class Audit:
 
     @property
     def certain(self) -> NDArray[np.bool_]:
-        """For every group whether all its people have the same value of a private target."""
+        """For every group whether all its people have the same value of the column that `likeliest` is about."""
         if self.likeliest is None:
             return np.zeros(len(self.groups), dtype=bool)
         return np.asarray(self.likeliest == self.groups.people)
@@ -165,6 +176,10 @@ class Audit:
             f" and {len(self.public) - MOST_NAMES} more" if len(self.public) > MOST_NAMES else ""
         )
         lines.append(f"  an attacker knows: {shown or 'no column'}")
+        counted = "every row is taken for a person"
+        if self.unit == "people":
+            counted = f"counted: {self.n_rows:,} rows of {self.n_people:,} people"
+        lines.append(f"  {counted}")
         lines += [f"  {measured}" for measured in self.measures]
         if self.missing is not None:
             lines.append(f"  {self.missing}")
@@ -182,6 +197,8 @@ class Audit:
             "holds": self.holds,
             "smallest_group": self.smallest_group,
             "people": self.n_people,
+            "rows": self.n_rows,
+            "unit": self.unit,
             "groups": self.n_groups,
             "exempt_groups": self.n_exempt,
             "requirements": [part.to_json() for part in self.parts],

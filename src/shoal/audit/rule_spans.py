@@ -17,6 +17,7 @@ from shoal.audit.subject import Subject
 from shoal.audit.transactions import NO_YES, Transactions, read_transactions
 from shoal.data.table import Table
 from shoal.errors import DataError, closest
+from shoal.privacy import Requirement
 from shoal.release import Attribute
 
 MOST_GROUPS = 64  # for which bins are counted; for more it is only said whether there is a single one
@@ -90,7 +91,9 @@ class RuleSubject(Subject):
         more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
         return f"rules {', '.join(named)}{more} set"
 
-    def told(self, table: Table, public: Collection[str], groups: Groups) -> list[Finding]:
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """What the rules' supports and confidences tell, and whether they are those of the transactions."""
         from shoal.audit.rule_findings import findings_of_rules
 

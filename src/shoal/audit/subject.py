@@ -87,12 +87,10 @@ class Subject(ABC):
         """The rows with every public value missing that could be anything; see `shoal.audit.unknowns`."""
         return table
 
-    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """What else there is to say of this kind of model."""
-        return []
-
-    def told(self, table: Table, public: Collection[str], groups: Groups) -> list[Finding]:
-        """What is published beside the bins, such as supports, and what it tells who knows `public`."""
         return []
 
 
@@ -139,7 +137,7 @@ def audit_subject(
     columns = _sensitive(subject, table, target, known, sensitive, requirement)
     parts, failing, findings = ask(requirement, columns, groups, counts_for)
     findings = _describe(subject, table, known, groups, failing) + findings
-    findings += subject.findings(table, groups, requirement) + subject.told(table, known, groups)
+    findings += subject.findings(table, known, groups, requirement)
     findings += _how_counted(subject, spans.people_finer(whose))
     told = target is not None and not subject.numeric_target and subject.target not in known
     measured = tuple(measure(groups, table[name]) for name in sensitive)
@@ -167,6 +165,8 @@ def audit_subject(
             declared=declared,
         ),
     )
+    if not told and sensitive:
+        verdict = replace(verdict, about=sensitive[0], likeliest=groups.most_frequent(table[sensitive[0]]))
     return replace(
         verdict,
         measures=measured,

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
 from shoal.audit.columns import stated_columns
-from shoal.audit.coverage import compare, overlap
-from shoal.audit.groups import Groups
+from shoal.audit.coverage import as_published, compare, overlap
+from shoal.audit.groups import Groups, Ids, count_people
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.unknowns import missing_figure
+from shoal.audit.whose import more_than_claimed, whose_rows
 from shoal.data.domain import check_sensitive
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
@@ -32,20 +33,35 @@ def audit_table(
     *,
     public: Collection[str] | None = None,
     privacy: Requirement | int | None = None,
+    person: str | None = None,
 ) -> Audit:
     """Recount the groups of a released table from the table alone and, where the original rows are given, against them.
 
-    A group is exempt only where nothing private is published. The parameters are those of `audit`.
+    People who have several rows are counted in the original rows, each as the release publishes it, for the published
+    ones do not tell whose they are. A group is exempt only where nothing private is published. The parameters are those
+    of `audit`.
     """
     requirement = release.requirement if privacy is None else as_requirement(privacy)
     known = _known(release, public)
-    groups = group_rows([release.rows[name] for name in release.columns if name in known], release.n_people)
+    table = None if X is None else _read(release, X, y)
+    rows, whose = release.rows, None
+    about_people: list[Finding] = []
+    if release.several_rows or person is not None:
+        if table is None:
+            raise DataError(
+                "no-rows",
+                "People with several rows each cannot be counted in what is published. Give the original rows, and the "
+                "column that tells people apart with person=.",
+            )
+        whose = whose_rows(release, X, person, named=release.columns, public=public)
+        rows, about_people = _original_rows(release, table, whose)
+    groups = group_rows([rows[name] for name in release.columns if name in known], rows.n_rows, whose)
     hidden = [name for name in release.columns if name not in known]
     counts_for = np.full(len(groups), bool(hidden))
-    parts, failing, findings = ask(requirement, _sensitive(release, known, requirement), groups, counts_for)
-    findings = _describe(release, known, groups, failing) + findings
-    if X is not None:
-        findings += compare_rows(release, _read(release, X, y))
+    parts, failing, findings = ask(requirement, _sensitive(release, rows, known, requirement), groups, counts_for)
+    findings = _describe(release, rows, known, groups, failing) + findings
+    if table is not None:
+        findings += compare_rows(release, table) + about_people
     told = [name for name in release.public if name in known and not release.is_hidden(name)]
     exact = not overlap(release, told, _examples(release, told))
     private = release.target is not None and release.target not in known
@@ -57,7 +73,7 @@ def audit_table(
         failing,
         findings,
         what="a table",
-        target=release.rows[release.target] if private and release.target is not None else None,
+        target=rows[release.target] if private and release.target is not None else None,
         exact=exact,
         public=release.public if public is None else tuple(sorted(known)),
         sha256=release.sha256,
@@ -82,7 +98,36 @@ def _with_gaps(release: TableRelease, name: str) -> Column:
     return replace(column, codes=code_of[column.codes], missing=True)
 
 
-def group_rows(columns: Sequence[Column], n_rows: int) -> Groups:
+def _original_rows(release: TableRelease, table: Table, whose: Ids | None) -> tuple[Table, list[Finding]]:
+    """The original rows as they are published, and what is wrong with counting the people in them."""
+    example = _examples(release, release.public)
+    rows, unclear = as_published(release, table, example)
+    findings = more_than_claimed(release, whose)
+    if unclear:
+        findings.append(
+            Finding(
+                "people-unclear",
+                "breach",
+                f"{unclear:,} of these rows fit several groups of the release, so the people of a group cannot be "
+                "counted.",
+                unclear,
+            )
+        )
+    people = 0 if whose is None else int(whose.max()) + 1
+    if release.people is not None and release.people != people:
+        findings.append(
+            Finding(
+                "counts-differ",
+                "breach",
+                f"The release states {release.people:,} people and these rows have {people:,}: other rows, or a "
+                "changed file.",
+                people,
+            )
+        )
+    return rows, findings
+
+
+def group_rows(columns: Sequence[Column], n_rows: int, person: Ids | None = None) -> Groups:
     """Number the rows by what some columns say: sorted, a new group begins wherever a column changes."""
     order = np.lexsort([column.codes for column in columns]) if columns else np.arange(n_rows)
     begins = np.zeros(n_rows, dtype=bool)
@@ -92,12 +137,12 @@ def group_rows(columns: Sequence[Column], n_rows: int) -> Groups:
         begins[1:] |= codes[1:] != codes[:-1]
     of_row = np.empty(n_rows, dtype=np.int64)
     of_row[order] = np.cumsum(begins) - 1
-    people = np.bincount(of_row)
-    return Groups(of_row, people, np.full(len(people), 2), order[begins])
+    people = count_people(of_row, int(begins.sum()), person)
+    return Groups(of_row, people, np.full(len(people), 2), order[begins], person)
 
 
 def _examples(release: TableRelease, names: Sequence[str]) -> NDArray[np.int64]:
-    return group_rows([release.rows[name] for name in names], release.n_people).example
+    return group_rows([release.rows[name] for name in names], release.n_rows).example
 
 
 def _known(release: TableRelease, public: Collection[str] | None) -> frozenset[str]:
@@ -113,7 +158,9 @@ def _known(release: TableRelease, public: Collection[str] | None) -> frozenset[s
     return frozenset(public)
 
 
-def _sensitive(release: TableRelease, known: frozenset[str], requirement: Requirement) -> list[Column | None]:
+def _sensitive(
+    release: TableRelease, rows: Table, known: frozenset[str], requirement: Requirement
+) -> list[Column | None]:
     """The columns whose values the requirement is about; [None] where group sizes are all it asks."""
     if not needs_values(requirement):
         return [None]
@@ -121,8 +168,8 @@ def _sensitive(release: TableRelease, known: frozenset[str], requirement: Requir
     columns: list[Column | None] = []
     for name in names:
         if name not in known and name not in release.generalised:
-            check_sensitive(release.rows[name])
-            columns.append(release.rows[name].compact() if name != release.target else release.rows[name])
+            check_sensitive(rows[name])
+            columns.append(rows[name].compact() if name != release.target else rows[name])
     if not columns:
         raise RequirementError(
             "nothing-sensitive",
@@ -132,7 +179,7 @@ def _sensitive(release: TableRelease, known: frozenset[str], requirement: Requir
 
 
 def _describe(
-    release: TableRelease, known: frozenset[str], groups: Groups, failing: NDArray[np.bool_]
+    release: TableRelease, rows: Table, known: frozenset[str], groups: Groups, failing: NDArray[np.bool_]
 ) -> list[Finding]:
     """The smallest failing groups in words: what the public columns say of them, and no private cell."""
     numbers = np.flatnonzero(failing)
@@ -142,7 +189,7 @@ def _describe(
         row, people = groups.example[number], int(groups.people[number])
         said = []
         for name in release.public:
-            value = release.generalised[name][int(release.rows[name].codes[row])]
+            value = release.generalised[name][int(rows[name].codes[row])]
             if name in known and not value.is_all:
                 said.append(f"{name} {value.label or '(missing)'}")
         words = said[:SHOWN] + ([f"{len(said) - SHOWN} more columns"] if len(said) > SHOWN else [])
@@ -176,7 +223,7 @@ def compare_rows(release: TableRelease, table: Table, *, may_leave_out: bool = F
     With `may_leave_out`, rows that are in no group are only noted where that explains every difference: whoever made
     the table left them out.
     """
-    groups = group_rows([release.rows[name] for name in release.public], release.n_people)
+    groups = group_rows([release.rows[name] for name in release.public], release.n_rows)
     found = compare(release, table, groups.of_row, groups.example)
     left_out = may_leave_out and not len(found.wrong) and release.n_people + found.uncovered == table.n_rows
     if found.uncovered and left_out:
@@ -192,13 +239,13 @@ def compare_rows(release: TableRelease, table: Table, *, may_leave_out: bool = F
                 found.uncovered,
             )
         )
-    if len(found.wrong) or table.n_rows != release.n_people:
+    if len(found.wrong) or table.n_rows != release.n_rows:
         findings.append(
             Finding(
                 "counts-differ",
                 "breach",
                 f"{len(found.wrong):,} group(s) of the release do not have the people of these rows "
-                f"({release.n_people:,} published, {table.n_rows:,} here): other rows, or a changed file.",
+                f"({release.n_rows:,} published, {table.n_rows:,} here): other rows, or a changed file.",
                 int(groups.people[found.wrong].sum()),
             )
         )

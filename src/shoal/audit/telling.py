@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from shoal.audit.auditor import audit
 from shoal.audit.columns import AuditColumn
+from shoal.audit.foreign.tables import AnonymisedTable
 from shoal.audit.result import Audit
 from shoal.audit.subject import audit_subject
 from shoal.data.frames import Backend, from_columns
@@ -16,7 +17,6 @@ from shoal.errors import RequirementError
 from shoal.privacy import And, KAnonymity, Requirement, as_requirement, needs_values, parts_of
 from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
 
-HEADER = ("column", "smallest group", "people at risk", "target certain", "groups")
 Ask = Callable[[Collection[str] | None, Requirement | int | None], Audit]
 
 
@@ -32,7 +32,7 @@ class Told:
     at_risk
         People in groups that break the requirement.
     certain
-        People whose target is certain; None where he knows the target, or there is none with classes.
+        People whose target is certain, or without one the first sensitive column; None where he knows it.
     """
 
     groups: int
@@ -43,7 +43,8 @@ class Told:
     @classmethod
     def of(cls, found: Audit) -> Told:
         """The counts of an audit."""
-        return cls(found.n_groups, found.smallest_group, found.people_at_risk, found.exposed)
+        certain = None if found.likeliest is None else found.groups.people_in(found.certain)
+        return cls(found.n_groups, found.smallest_group, found.people_at_risk, certain)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class ColumnEffect:
 
     @property
     def more_certain(self) -> int | None:
-        """People whose target knowing the column makes certain; None for the target itself."""
+        """People whose target (or sensitive value) knowing the column makes certain; None for that column itself."""
         if self.known.certain is None or self.unknown.certain is None:
             return None
         return self.known.certain - self.unknown.certain
@@ -97,14 +98,22 @@ class ColumnRanking:
         The private columns, those first that would give most away if the attacker learned them.
     public
         The public columns, those first that give most away already.
+    about
+        The column that people may be certain of: the target, or the first sensitive one; None where there is neither.
     exact
-        Whether counts of people whose target is certain are exact today; otherwise they are upper bounds.
+        Whether counts of people of whom it is certain are exact today; otherwise they are upper bounds.
     """
 
     today: Told
     private: tuple[ColumnEffect, ...]
     public: tuple[ColumnEffect, ...]
+    about: str | None
     exact: bool
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """What the cells of an effect are."""
+        return ("column", "smallest group", "people at risk", f"{self.about or 'value'} certain", "groups")
 
     def __str__(self) -> str:
         return self.to_text()
@@ -112,16 +121,16 @@ class ColumnRanking:
     def to_text(self) -> str:
         """Two tables: what each private column would give away, and what each public one does."""
         today = self.today
-        certain = "" if today.certain is None else f", target certain for {today.certain:,}"
+        certain = "" if today.certain is None else f", {self.about} certain for {today.certain:,}"
         lines = [f"today: smallest group {_size(today.smallest_group)}, {today.at_risk:,} people at risk{certain}"]
         for effects, title in (
             (self.private, "if the attacker learned one more column"),
             (self.public, "if he did not know a column that is public"),
         ):
             if effects:
-                lines += ["", title, *_aligned(HEADER, [effect_cells(effect) for effect in effects])]
+                lines += ["", title, *_aligned(self.header, [effect_cells(effect) for effect in effects])]
         if not self.exact:
-            lines += ["", "people whose target is certain are upper bounds"]
+            lines += ["", "counts of people of whom something is certain are upper bounds"]
         return "\n".join(lines)
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
@@ -142,6 +151,7 @@ class ColumnRanking:
             "today": dict(self.today.__dict__),
             "private": [effect.to_json() for effect in self.private],
             "public": [effect.to_json() for effect in self.public],
+            "about": self.about,
             "exact": self.exact,
         }
 
@@ -193,6 +203,7 @@ def rank_columns(
         Told.of(today),
         tuple(effect for effect in effects if effect.role == "private"),
         tuple(effect for effect in effects if effect.role == "public"),
+        today.about,
         today.exact,
     )
 
@@ -214,14 +225,26 @@ def _asker(
             return audit(release, X, y, public=public, privacy=asked, domain=domain, sensitive=sensitive, person=person)
 
         return ask_release, release.requirement if privacy is None else privacy
+
+    def unknown(public: Collection[str] | None) -> list[str]:
+        """The sensitive columns that the attacker does not know."""
+        return [name for name in sensitive if public is None or name not in public]
+
+    if isinstance(release, AnonymisedTable):
+
+        def ask_table(public: Collection[str] | None, asked: Requirement | int | None) -> Audit:
+            return audit(
+                release, X, y, public=public, privacy=asked, domain=domain, sensitive=unknown(public), person=person
+            )
+
+        return ask_table, privacy
     from shoal.audit.foreign import read_model
 
     # read once: a large model takes longer to read than to ask
     subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
 
     def ask_subject(public: Collection[str] | None, asked: Requirement | int | None) -> Audit:
-        hidden = [name for name in sensitive if public is None or name not in public]
-        return audit_subject(subject, table, public=public, privacy=asked, sensitive=hidden, person=person)
+        return audit_subject(subject, table, public=public, privacy=asked, sensitive=unknown(public), person=person)
 
     return ask_subject, privacy
 

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
 from shoal.audit.columns import AuditColumn, stated_columns
+from shoal.audit.groups import Groups
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
 from shoal.audit.tree_missing import missing_in_trees
+from shoal.audit.whose import more_than_claimed, whose_rows
 from shoal.data.table import Column
 from shoal.errors import RequirementError
 from shoal.privacy import Requirement, as_requirement, least_people, needs_values, parts_of
@@ -29,15 +31,18 @@ def audit_tree(
     *,
     public: Collection[str] | None = None,
     privacy: Requirement | int | None = None,
+    person: str | None = None,
 ) -> Audit:
     """Recount the groups of a released tree from the rows. The parameters are those of `audit`."""
     requirement = release.requirement if privacy is None else as_requirement(privacy)
-    counted = recount(release, X, y, public)
+    whose = whose_rows(release, X, person, named=column_names(release), public=public)
+    counted = recount(release, X, y, public, whose)
     sensitive = sensitive_columns(release, counted, requirement)
     groups = counted.groups
     counts_for = groups.n_bins > 1
     parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
     findings = describe_groups(release, counted, failing) + findings + compare_rows(release, counted)
+    findings += compare_people(release, groups) + more_than_claimed(release, whose)
     verdict = conclude(
         requirement,
         groups,
@@ -65,6 +70,26 @@ def tree_columns(release: TreeRelease, counted: Recount) -> tuple[AuditColumn, .
         asked=release.tested,
         unused=release.unused,
     )
+
+
+def column_names(release: TreeRelease) -> set[str]:
+    """The columns that a tree says something of."""
+    return {attribute.name for attribute in release.attributes} | set(release.unused)
+
+
+def compare_people(release: TreeRelease, groups: Groups) -> list[Finding]:
+    """Another number of people than the release states."""
+    if release.people is None or release.people == groups.n_people:
+        return []
+    return [
+        Finding(
+            "counts-differ",
+            "breach",
+            f"The release states {release.people:,} people and these rows have {groups.n_people:,}: other rows, or a "
+            "changed file.",
+            groups.n_people,
+        )
+    ]
 
 
 def what_tree(release: TreeRelease) -> str:

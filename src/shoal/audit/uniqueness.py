@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.audit.groups import count_people, person_codes
 from shoal.data.table import Column, Table
 
 How = Literal["single", "pair", "growing", "all"]
@@ -51,22 +52,27 @@ class Uniqueness:
 
 @dataclass(frozen=True)
 class _Key:
-    """A number for each person's combination, from 0 without gaps."""
+    """A number for each row's combination, from 0 without gaps, and the people who have it."""
 
-    of_person: NDArray[np.int64]
+    of_row: NDArray[np.int64]
     people: NDArray[np.int64]
+    person: NDArray[np.int64] | None
 
     def tells(self, k: int) -> tuple[int, int]:
         """People alone and people below k."""
-        people = self.people
-        return int((people == 1).sum()), int(people[people < k].sum())
+        return self._people_of(self.people == 1), self._people_of(self.people < k)
+
+    def _people_of(self, chosen: NDArray[np.bool_]) -> int:
+        if self.person is None:
+            return int(self.people[chosen].sum())
+        return int(np.count_nonzero(np.bincount(self.person[chosen[self.of_row]])))
 
     def rank(self, k: int) -> tuple[int, int, int]:
         """The more an attacker can tell, the greater."""
         return (*self.tells(k), len(self.people))
 
 
-def uniqueness(table: Table, columns: Sequence[str], *, k: int) -> list[Uniqueness]:
+def uniqueness(table: Table, columns: Sequence[str], *, k: int, person: str | None = None) -> list[Uniqueness]:
     """Count the people that sets of public columns set apart, without trying every set.
 
     Looked at are all single columns, the pairs of the (at most 12) most telling ones, a set that grows from
@@ -75,11 +81,14 @@ def uniqueness(table: Table, columns: Sequence[str], *, k: int) -> list[Uniquene
     Parameters
     ----------
     table
-        One row a person.
+        The rows, one a person unless `person` is given.
     columns
         The columns an attacker may know.
     k
         A group with fewer people is counted in `below`.
+    person
+        The column that tells people apart, where they may have several rows. Then all counts but `combinations` are
+        of different people; somebody with a combination of his own in any of his rows is `alone`.
 
     Examples
     --------
@@ -89,7 +98,8 @@ def uniqueness(table: Table, columns: Sequence[str], *, k: int) -> list[Uniquene
     [(('sex',), 2, 0), (('age',), 78, 0), (('sex', 'age'), 156, 0)]
     """
     columns = list(columns)
-    singles = {name: _single(table[name]) for name in columns}
+    whose = None if person is None else person_codes(table[person])
+    singles = {name: _single(table[name], whose) for name in columns}
     found = [_said((name,), "single", key, k) for name, key in singles.items()]
     telling = sorted(columns, key=lambda name: singles[name].rank(k), reverse=True)
     if len(columns) > 2:
@@ -132,21 +142,22 @@ def _said(columns: tuple[str, ...], how: How, key: _Key, k: int) -> Uniqueness:
     return Uniqueness(columns, how, len(key.people), *key.tells(k))
 
 
-def _single(column: Column) -> _Key:
-    return _renumbered(column.codes.astype(np.int64), column.n_codes)
+def _single(column: Column, person: NDArray[np.int64] | None) -> _Key:
+    return _renumbered(column.codes.astype(np.int64), column.n_codes, person)
 
 
 def _joined(first: _Key, second: _Key) -> _Key:
     # both are below the number of people, so the product fits for any table that fits in memory
     n = len(second.people)
-    return _renumbered(first.of_person * n + second.of_person, len(first.people) * n)
+    return _renumbered(first.of_row * n + second.of_row, len(first.people) * n, first.person)
 
 
-def _renumbered(key: NDArray[np.int64], size: int) -> _Key:
+def _renumbered(key: NDArray[np.int64], size: int, person: NDArray[np.int64] | None) -> _Key:
     """Leave no gaps: by counting where the numbers are small, by sorting where they are not."""
     if size <= max(2**20, 4 * len(key)):
-        people = np.bincount(key, minlength=size)
-        position = np.cumsum(people > 0) - 1
-        return _Key(position[key], people[people > 0])
-    _, of_person, people = np.unique(key, return_inverse=True, return_counts=True)
-    return _Key(of_person.reshape(-1).astype(np.int64, copy=False), people)
+        rows = np.bincount(key, minlength=size)
+        of_row, n = (np.cumsum(rows > 0) - 1)[key], int((rows > 0).sum())
+    else:
+        present, of_row = np.unique(key, return_inverse=True)
+        of_row, n = of_row.reshape(-1).astype(np.int64, copy=False), len(present)
+    return _Key(of_row, count_people(of_row, n, person), person)

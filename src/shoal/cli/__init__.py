@@ -24,6 +24,7 @@ from shoal.cli.bench import bench
 from shoal.cli.demo import demo
 from shoal.cli.describe import describe
 from shoal.cli.init import init
+from shoal.cli.ledger import ledger
 from shoal.cli.options import Usage
 from shoal.cli.predict import predict
 from shoal.cli.repair import repair
@@ -42,6 +43,7 @@ app = typer.Typer(
 )
 for verb in (init, describe, tree, anonymize, audit, attack, repair, predict, demo, bench):
     app.command()(verb)
+app.add_typer(ledger)
 
 
 def _version(asked: bool) -> None:

@@ -27,7 +27,7 @@ class Method(StrEnum):
     tree = "tree"
 
 
-@takes("k", "confidence", "public", "roles", "hierarchies", "reading")
+@takes("k", "confidence", "public", "roles", "person", "hierarchies", "reading")
 def anonymize(
     project: Project,
     data: Data = None,
@@ -69,7 +69,7 @@ def anonymize(
     roles = resolve_roles(project, table)
     with output.busy("Generalising"):
         release = _by_tree(project, table, roles, max_leaves=max_leaves, max_depth=max_depth, sort=reproducible)
-        verdict = audit(release, table, privacy=project.requirement())
+        verdict = audit(release, table, privacy=project.requirement(), person=project.person)
     measured = measure_table(release)
     if verdict.holds and out is not None and rows_file is not None:
         release.save(out, rows_file.name)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,14 +59,16 @@ class Question:
         return drawn_tree(self.what, self.X, self.y, public=verdict.public, domain=options["domain"], also=also)
 
 
-def question(thing: Thing, project: Project, source: Path | None) -> Question:
-    """What to ask of a thing."""
+def question(thing: Thing, project: Project, source: Path | None, *, requires: bool = True) -> Question:
+    """What to ask of a thing; where nothing is required of groups, `requires` is False."""
     if thing.kind == "release":
         return _of_release(thing.what, project, source)
     if thing.kind == "table":
         return _of_table(thing.what, project, source)
     assert source is not None
-    return (_of_rules if thing.kind == "rules" else _of_model)(thing.what, project, source)
+    if thing.kind == "rules":
+        return _of_rules(thing.what, project, source)
+    return _of_model(thing.what, project, source, _required(project) if requires else None)
 
 
 def _of_release(release: Any, project: Project, source: Path | None) -> Question:
@@ -77,9 +79,12 @@ def _of_release(release: Any, project: Project, source: Path | None) -> Question
     note = ""
     if public is not None and not project.options & {"public", "private"}:
         note = f"{project.file} gives some columns another role than the release does; audited as it says."
-    return Question(
-        release, table, options={"public": public, "privacy": _asked(release, project)}, release=release, note=note
-    )
+    options = {
+        "public": public,
+        "privacy": _asked(release, project),
+        "person": None if table is None else project.person,
+    }
+    return Question(release, table, options=options, release=release, note=note)
 
 
 def _asked(release: TreeRelease, project: Project) -> Requirement:
@@ -102,9 +107,8 @@ def _required(project: Project) -> Requirement:
     return required
 
 
-def _of_model(model: Any, project: Project, source: Path) -> Question:
+def _of_model(model: Any, project: Project, source: Path, required: Requirement | None) -> Question:
     """A fitted model: roles are those of the project, for the columns that the model was given."""
-    required = _required(project)
     table = read_data(project, source)
     roles = resolve_roles(project, table, need_target=False)
     person = project.person
@@ -143,22 +147,41 @@ def _items(project: Project, source: Path) -> Table:
 def _of_table(path: Path, project: Project, source: Path | None) -> Question:
     """A table that claims to be anonymised, alone or against the original rows. Its target is a sensitive column."""
     from shoal.audit import AnonymisedTable
+    from shoal.data import load_hierarchies, read_table
 
     required = _required(project)
-    missing = {} if project.missing is None else {"missing": project.missing}
-    published = AnonymisedTable(path, hierarchies=_hierarchies(project), **missing)
-    names = published.table.names
+    # how the original file is written says nothing of this one, but for what stands for a missing value
+    rows = read_table(path) if project.missing is None else read_table(path, missing=project.missing)
+    names = rows.names
+    hierarchies = project.hierarchies
+    if isinstance(hierarchies, Mapping):
+        hierarchies = {name: spec for name, spec in hierarchies.items() if name in names}
+    published = AnonymisedTable(rows, hierarchies=load_hierarchies(hierarchies, names, project.folder))
     roles = resolve_roles(_of_columns(project, names), published.table, need_target=False)
-    hidden = {*roles.private, *([roles.target] if project.target and roles.target_role == "private" else [])}
-    target = [roles.target] if project.target and roles.target_role == "private" else []
+    target = [roles.target] if roles.target in names and roles.target_role == "private" else []
+    hidden = {*target, *roles.private, *roles.identifier}
     options = {
-        "public": [name for name in names if name not in hidden and name not in roles.identifier],
+        "public": [name for name in names if name not in hidden],
         "privacy": required,
         "domain": _declared(project, names) or None,
         "sensitive": [*target, *roles.sensitive],
-        "person": project.person,
+        "person": project.person if source is not None or project.person in names else None,
     }
     return Question(published, None if source is None else read_data(project, source), options=options)
+
+
+def _of_columns(project: Project, names: Sequence[str]) -> Project:
+    """The project as far as it is about some columns: a published table need not have all that shoal.toml names."""
+    change: dict[str, Any] = {}
+    for role in ("public", "private", "identifier", "sensitive"):
+        said = getattr(project, role)
+        if said is not None and role not in project.options:
+            change[role] = tuple(name for name in said if name in names)
+    if project.target not in names and "target" not in project.options:
+        change["target"] = None
+    if project.person not in names:
+        change["person"] = None
+    return replace(project, **change)
 
 
 def _declared(project: Project, names: Sequence[str]) -> dict[str, Any]:

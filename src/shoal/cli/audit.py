@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.audit.telling import ColumnRanking
 
 
-@takes("k", "confidence", "public", "roles", "sensitive", "reading")
+@takes("k", "confidence", "public", "roles", "sensitive", "person", "reading")
 def audit(
     project: Project,
     thing: Annotated[
@@ -43,7 +43,7 @@ def audit(
     trust_pickle: TrustPickle = False,
     as_json: Json = False,
 ) -> None:
-    """Recount the groups of anything that was learned from a table: does a promise hold?
+    """Recount the groups of anything: does a promise hold?
 
     THING is a release of Shoal; a scikit-learn model (.skops), a LightGBM or XGBoost model as its library writes it as
     text or JSON; a generalised table (.csv, .parquet); or association rules (a CSV with the columns antecedents and

@@ -18,7 +18,7 @@ DEFAULT_K = 10
 SHOWN_PAIRS = 5
 
 
-@takes("k", "public", "roles", "reading")
+@takes("k", "public", "roles", "person", "reading")
 def describe(project: Project, data: Data = None, as_json: Json = False) -> None:
     """Describe the columns, and count the people they set apart.
 
@@ -33,7 +33,8 @@ def describe(project: Project, data: Data = None, as_json: Json = False) -> None
     # a public target is one more thing an attacker may know
     known = [name for name in table.names if roles.of(name) == "public"]
     with busy("Counting"):
-        found = uniqueness(table, known, k=k)
+        found = uniqueness(table, known, k=k, person=project.person)
+    people = table.n_rows if project.person is None else len(table[project.person].compact().values)
     columns = [
         {
             "name": name,
@@ -48,24 +49,26 @@ def describe(project: Project, data: Data = None, as_json: Json = False) -> None
     if as_json:
         say_json(
             {
-                "people": table.n_rows,
+                "people": people,
+                "rows": table.n_rows,
                 "k": k,
                 "columns": columns,
                 "uniqueness": [each.to_json() for each in found],
             }
         )
         return
-    say(f"{table.n_rows:,} people, {len(table):,} columns")
+    rows = "" if project.person is None else f"{table.n_rows:,} rows of "
+    say(f"{rows}{people:,} people, {len(table):,} columns")
     say()
     header = ("column", "kind", "role", "distinct", "missing")
     keys = ("name", "kind", "role", "distinct", "missing")
     say_table(header, [[column[key] for key in keys] for column in columns], right=("distinct", "missing"))
     say()
-    _say_uniqueness(found, table.n_rows, k)
+    _say_uniqueness(found, people, k)
 
 
 def _counts(table: Table, name: str) -> tuple[int, int]:
-    """Distinct values that somebody has, and people without one."""
+    """Distinct values that somebody has, and rows without one."""
     column = table[name]
     counts = column.counts()
     return int((counts[: len(column.values)] > 0).sum()), int(counts[len(column.values) :].sum())

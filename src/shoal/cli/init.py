@@ -93,6 +93,9 @@ def _lines(proposals: Proposals, source: str) -> Iterator[str]:
         yield f"missing = {_list(proposals.missing)}"
     if proposals.read_as_text:
         yield f"categorical = {_list(proposals.read_as_text)}"
+    if proposals.person is not None:
+        yield "# tells people apart, who have several rows each: groups are counted in people"
+        yield f"person = {_text(proposals.person)}"
     yield ""
     yield "[roles]"
     yield "# never used: they name a person"

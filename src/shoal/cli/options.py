@@ -75,6 +75,12 @@ _Sensitive = Annotated[
     list[str] | None,
     typer.Option("--sensitive", metavar="COLUMNS", help="Private columns whose values must not become certain."),
 ]
+_Person = Annotated[
+    str | None,
+    typer.Option(
+        "--person", metavar="COLUMN", help="The column that tells people apart, where they have several rows."
+    ),
+]
 _Hierarchies = Annotated[
     str | None,
     typer.Option("--hierarchies", metavar="FOLDER", help="A folder with a hierarchy file for each of some columns."),
@@ -86,15 +92,17 @@ _Confidence = Annotated[
 ]
 
 _GROUPS: dict[str, dict[str, Any]] = {
+    "project": {"config": _Config},
     "reading": {"config": _Config, "missing": _Missing, "numeric": _Numeric, "categorical": _Categorical},
     "public": {"public": _Public},
     "roles": {"target": _Target, "private": _Private, "identifier": _Identifier},
     "sensitive": {"sensitive": _Sensitive},
+    "person": {"person": _Person},
     "hierarchies": {"hierarchies": _Hierarchies},
     "k": {"k": _K},
     "confidence": {"confidence": _Confidence},
 }
-Group = Literal["reading", "public", "roles", "sensitive", "hierarchies", "k", "confidence"]
+Group = Literal["project", "reading", "public", "roles", "sensitive", "person", "hierarchies", "k", "confidence"]
 
 
 def takes(*groups: Group) -> Callable[[Verb], Verb]:
@@ -136,6 +144,8 @@ def with_given(project: Project, given: dict[str, Any]) -> Project:
     # an option that was not given is None or, if it is repeatable, may be empty
     given = {name: value for name, value in given.items() if value is not None and value != []}
     change: dict[str, Any] = {"options": frozenset(given)}
+    if "person" in given:
+        change["person"] = given["person"]
     if "missing" in given:
         change["missing"] = tuple(given["missing"])
     if "sensitive" in given:
@@ -160,6 +170,8 @@ def _roles(project: Project, given: dict[str, Any]) -> dict[str, Any]:
     moved: set[str | None] = {name for each in said.values() for name in each}
     if "target" in given:
         moved.add(target)
+    if "person" in given:
+        moved.add(given["person"])
     lists: dict[str, tuple[str, ...] | None] = {}
     for role in ROLES:
         listed = getattr(project, role)

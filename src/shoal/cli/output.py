@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.audit import Audit
     from shoal.audit.telling import ColumnRanking
-    from shoal.release import TreeRelease
+    from shoal.release import EnsembleRelease, TreeRelease
 
 # values may come from a stranger's file: none may steer the terminal or turn the reading order around
 _STEERING = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F]
@@ -30,6 +30,7 @@ _VISIBLE = dict.fromkeys((c for c in _STEERING if c != 0x0A), "\N{REPLACEMENT CH
 _WORDS = {
     "unknown='ancestor'": "--unknown ancestor",
     "with domain=": "under [domain] of shoal.toml",
+    "with public=": "with --public",
     "another encoding=": "another encoding under [data] of shoal.toml",
     "A requirement such as Confidence(0.95) would.": "--confidence 0.95 would.",
     "give y, the target's values or its column": "name its column with --target",
@@ -68,7 +69,8 @@ def say(text: str = "", style: str | None = None) -> None:
 
 def say_audit(audit: Audit) -> None:
     """The audit's own words, the verdict coloured."""
-    styles = {"holds": "bold green", "BREACH": "bold red", "breach": "red", "warning": "yellow"}
+    verdicts = {"holds": "bold green", "BREACH": "bold red", "not proven": "bold red"}
+    styles = verdicts | {"breach": "red", "warning": "yellow"}
     for line in in_our_words(str(audit)).splitlines():
         say(line, styles.get(line.strip().split(":")[0]))
 
@@ -147,7 +149,7 @@ def write_text(path: Path, text: str) -> None:
     written.append(str(path))
 
 
-def write_release(path: Path, release: TreeRelease) -> None:
+def write_release(path: Path, release: TreeRelease | EnsembleRelease) -> None:
     """Write a release; it refuses unless its own audit holds."""
     release.save(path)
     written.append(str(path))

@@ -35,6 +35,9 @@ NAMING = frozenset(
     | {"name", "names", "surname", "firstname", "lastname", "fullname", "username", "email", "mail"}
     | {"phone", "mobile", "telephone", "tel", "patient", "person", "user", "customer", "client", "member"}
 )
+# of these, one row a person or several
+PEOPLE = frozenset({"mrn", "ssn", "patient", "person", "user", "customer", "client", "member", "subject"})
+NUMBERING = frozenset({"nbr", "no", "nr", "num", "number", "code"})
 POSTAL = frozenset({"zip", "zipcode", "postcode", "postal", "postalcode", "plz"})
 
 
@@ -59,6 +62,7 @@ class Proposals:
     read_as_text: tuple[str, ...]
     people: int
     k: int
+    person: str | None = None  # the column that tells people apart, where they have several rows
 
     def of(self, role: str) -> list[str]:
         """The columns of a role."""
@@ -74,6 +78,9 @@ def propose(source: Path, *, target: str | None, missing: tuple[str, ...] | None
     if codes:
         table = read_table(source, missing=tokens or ALWAYS_MISSING, kinds=dict.fromkeys(codes, "categorical"))
     identifiers = {name: why for name, column in table.items() if name != target and (why := _names_people(column))}
+    person = next((name for name, column in table.items() if name != target and _several_rows(column)), None)
+    if person is not None:
+        identifiers[person] = "called like an id of people, who have several rows each"
     target, reason = _target(table, target, identifiers)
     columns = []
     for name, column in table.items():
@@ -84,8 +91,9 @@ def propose(source: Path, *, target: str | None, missing: tuple[str, ...] | None
         else:
             why = "an attacker may know it, unless you say otherwise"
             columns.append(Proposal(name, column.kind, "public", why, _hierarchy(column), _intervals(column)))
-    k = USUAL_K if table.n_rows >= WHOLE_K else max(2, table.n_rows // 20)
-    return Proposals(tuple(columns), tokens, codes, table.n_rows, k)
+    people = table.n_rows if person is None else _distinct(table[person])[0]
+    k = USUAL_K if people >= WHOLE_K else max(2, people // 20)
+    return Proposals(tuple(columns), tokens, codes, people, k, person)
 
 
 def find_missing(source: Path) -> tuple[str, ...]:
@@ -139,6 +147,15 @@ def _names_people(column: Column) -> str | None:
     if people >= FEW and distinct >= NEARLY * people and _hierarchy(column) is None:
         return "nearly every value is different"
     return None
+
+
+def _several_rows(column: Column) -> bool:
+    """Whether a column seems to tell people apart who have several rows each."""
+    distinct, rows = _distinct(column)
+    words = _words(column.name)
+    called = bool(words & PEOPLE) and words <= NAMING | PEOPLE | NUMBERING
+    whole = column.kind == "categorical" or column.integer
+    return called and whole and FEW <= distinct < rows == len(column)
 
 
 def _target(table: Table, target: str | None, identifiers: dict[str, str]) -> tuple[str, str]:

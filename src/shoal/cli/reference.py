@@ -31,7 +31,7 @@ nothing else.
 | 0 | done; for an audit: the promise holds |
 | 1 | failure, told in one line on standard error; nothing half-written is left |
 | 2 | wrong use: an unknown option, or something that had to be said was not |
-| 3 | an audit found a breach |
+| 3 | an audit found a breach, or the ledger cannot prove that releases hold together |
 | 130 | interrupted |
 
 `SHOAL_DEBUG=1` in the environment adds the traceback to a failure. A traceback may quote cells: do not send
@@ -50,9 +50,15 @@ JSON_KEYS = {
     "`highest_confidence`, `exact`, `group_sizes`, `risk`, `measures` (one each for the target and every sensitive "
     "column), `missing`, `findings`, `release_sha256`, `written`; with `--columns` also `ranking`",
     "attack": "`people`, `groups`, `smallest_group`, `alone`, `target`, `certain`, `highest_confidence`, "
-    "`exact`, `written`",
+    "`exact`, `written`; with a model `what`, and `beliefs` by column instead of what is about the target",
     "repair": "`release` (as in its file), `before` and `after` (as of `shoal audit`), `trees`, `leaves`, `accuracy` "
     "and `test_accuracy` (each of the model and of the release), `written`",
+    "ledger add": "as of `shoal audit`, without `written`, and `verdict`, `releases` (each `number`, `what`), `pair`, "
+    "`left_out`, `pinned` (each `column`, `releases`, `people`, `alone`), `entered` (its number, or null)",
+    "ledger check": "as of `shoal ledger add`, without `entered`",
+    "ledger list": "a list of `number`, `added`, `release`, `kind`, `what`, `verdict`, `people`, `columns`, `table`, "
+    "`files`",
+    "ledger verify": "`releases`, `torn`, `intact`",
     "predict": "`target`, `rows`, `predictions` (by column; left out where a file is written), `written`",
     "demo": "as of `shoal tree`",
     "bench": "a list of rows",
@@ -67,7 +73,11 @@ def reference() -> str:
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     parts = [INTRODUCTION]
     for name, command in commands.items():
-        parts.append("\n".join(_verb(name, command)))
+        if not hasattr(command, "commands"):
+            parts.append("\n".join(_verb(name, command)))
+            continue
+        parts.append(f"## shoal {name}\n\n{inspect.cleandoc(command.help)}\n")
+        parts += ["\n".join(_verb(f"{name} {verb}", each)) for verb, each in command.commands.items()]
     parts.append("\n".join(_project_file()))
     return "\n".join(parts)
 

@@ -16,7 +16,7 @@ from shoal.cli.tables import read_data, read_for, source_of
 from shoal.cli.things import open_thing
 
 
-@takes("k", "confidence", "public", "roles", "sensitive", "reading")
+@takes("k", "confidence", "public", "roles", "sensitive", "person", "reading")
 def repair(
     project: Project,
     model: Annotated[
@@ -75,7 +75,7 @@ def repair(
 def _options(asked: Question, project: Project) -> dict[str, Any]:
     """The arguments of `shoal.repair.repair` that an audit of the same thing would have."""
     if asked.release is not None:
-        return {"privacy": asked.options["privacy"], "public": asked.options["public"]}
+        return {name: asked.options[name] for name in ("privacy", "public", "person")}
     public = [name for name in asked.options["public"] if name != asked.y]
     given = {name: asked.options[name] for name in ("privacy", "domain", "sensitive", "person")}
     return {**given, "public": public, "target_role": project.target_role}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +41,20 @@ def read_data(project: Project, source: Path) -> Table:
 
 def read_for(release: TreeRelease, project: Project, source: Path) -> Table:
     """A table, read as the release knows its columns; it need not have all of them."""
+    return read_for_all([release], project, source)
+
+
+def read_for_all(releases: Sequence[Any], project: Project, source: Path) -> Table:
+    """A table, read as some releases know its columns; what one takes for categories is read as texts."""
     from shoal.data import read_table
 
     table = read_table(source, **_how(project))
-    kinds = dict(release.kinds)
-    if release.attribute(release.target).labels != "string":
-        del kinds[release.target]  # numbers that are classes: how they are written does not matter
+    kinds: dict[str, Any] = {}
+    for release in releases:
+        own = dict(release.kinds)
+        if release.target in own and release.attribute(release.target).labels != "string":
+            del own[release.target]  # numbers that are classes: how they are written does not matter
+        kinds |= {name: kind for name, kind in own.items() if kind == "categorical" or name not in kinds}
     kinds |= project.kinds
     other = {name: kind for name, kind in kinds.items() if name in table and table[name].kind != kind}
     # only the file's own text says what a cell was before it became a number, hence from the start
@@ -80,13 +89,19 @@ def resolve_roles(project: Project, table: Table, *, need_target: bool = True) -
     )
 
 
+def roles_said(project: Project) -> dict[str, str]:
+    """The roles that the project file names."""
+    said = dict.fromkeys(project.public or (), "public") | dict.fromkeys(project.private or (), "private")
+    if project.target is not None:
+        said[project.target] = project.target_role
+    return said
+
+
 def known_to_attacker(release: TreeRelease, project: Project) -> list[str] | None:
     """What an attacker knows: as said by --public, else by the project file, else (None) by the release."""
     if "public" in project.options:
         return list(project.public or ())
-    said = dict.fromkeys(project.public or (), "public") | dict.fromkeys(project.private or (), "private")
-    if project.target is not None:
-        said[project.target] = project.target_role
+    said = roles_said(project)
     roles = {each.name: said.get(each.name, each.role) for each in release.attributes}
     if all(roles[each.name] == each.role for each in release.attributes):
         return None

@@ -45,7 +45,7 @@ class Statement(StrEnum):
     majority = "majority"
 
 
-@takes("k", "confidence", "public", "roles", "hierarchies", "reading")
+@takes("k", "confidence", "public", "roles", "person", "hierarchies", "reading")
 def tree(
     project: Project,
     data: Data = None,
@@ -169,4 +169,4 @@ def mine(project: Project, table: Table, roles: Roles, **options: Any) -> tuple[
         hierarchies={name: each for name, each in hierarchies.items() if name in roles.features},
         **options,
     ).fit(table, roles.target)
-    return model.release_, audit(model.release_, table)
+    return model.release_, audit(model.release_, table, person=person)

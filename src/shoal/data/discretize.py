@@ -107,7 +107,9 @@ def quantile_cuts(values: ArrayLike, counts: ArrayLike, n: int) -> Numbers:
     return np.unique(_roundest(numbers[gap], numbers[gap + 1]))
 
 
-def safe_bounds(values: ArrayLike, counts: ArrayLike, people: int) -> tuple[float, float]:
+def safe_bounds(
+    values: ArrayLike, counts: ArrayLike, people: int, *, ends: tuple[ArrayLike, ArrayLike] | None = None
+) -> tuple[float, float]:
     """Bounds of a private column that give away nobody's value.
 
     At least `people` rows are at or below the lower bound and at least `people` at or above the upper one.
@@ -124,6 +126,9 @@ def safe_bounds(values: ArrayLike, counts: ArrayLike, people: int) -> tuple[floa
         How many rows have each.
     people
         How many rows must stand behind a bound; at least 1.
+    ends
+        Where rows are those of people with several each, and `counts` are people: how many have each value as their
+        lowest, and how many as their highest. Then a bound has that many people behind it.
 
     Examples
     --------
@@ -137,10 +142,12 @@ def safe_bounds(values: ArrayLike, counts: ArrayLike, people: int) -> tuple[floa
     if people < 1:
         raise ValueError("safe_bounds needs at least one row behind a bound.")
     numbers, rows = _present(values, counts)
-    if rows.sum() < people:
+    there = np.asarray(counts) > 0
+    lowest, highest = (rows, rows) if ends is None else (np.asarray(end)[there] for end in ends)
+    if lowest.sum() < people:
         return 0.0, 0.0
-    first = int(np.searchsorted(np.cumsum(rows), people))
-    last = len(rows) - 1 - int(np.searchsorted(np.cumsum(rows[::-1]), people))
+    first = int(np.searchsorted(np.cumsum(lowest), people))
+    last = len(rows) - 1 - int(np.searchsorted(np.cumsum(highest[::-1]), people))
     if first > last or (first == last and rows[first] < people):
         middle = float(quantile_cuts(numbers, rows, 2)[0])
         return middle, middle

@@ -19,6 +19,7 @@ import numpy as np
 from shoal.data.discretize import safe_bounds
 from shoal.data.encode import number_text
 from shoal.data.hierarchy import Hierarchy
+from shoal.data.person import Ids, people_by_code
 from shoal.data.roles import Roles
 from shoal.data.table import Column, Table, smallest_dtype
 from shoal.errors import DataError, closest
@@ -27,7 +28,13 @@ Domain = Mapping[str, Sequence[Any]]
 
 
 def declare_domain(
-    table: Table, roles: Roles, domain: Domain | None, hierarchies: Mapping[str, Hierarchy], *, people: int
+    table: Table,
+    roles: Roles,
+    domain: Domain | None,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    people: int,
+    person: Ids | None = None,
 ) -> Table:
     """The features and the target of a table, each with its domain settled.
 
@@ -39,6 +46,8 @@ def declare_domain(
         A hierarchy that lists its values declares them too.
     people
         How many people must stand behind anything undeclared that is said of a private column.
+    person
+        Whose row each is, where people have several.
     """
     domain = {} if domain is None else dict(domain)
     for name in domain:
@@ -52,15 +61,17 @@ def declare_domain(
             declared = hierarchies[name].values
         private = roles.of(name) == "private"
         if column.kind == "categorical":
-            columns.append(_categorical(column, declared, people if private and name != roles.target else 0))
+            columns.append(_categorical(column, declared, people if private and name != roles.target else 0, person))
         else:
-            columns.append(_numeric(column, declared, people if private else 0))
+            columns.append(_numeric(column, declared, people if private else 0, person))
     return Table(columns)
 
 
-def _categorical(column: Column, declared: Sequence[Any] | None, people: int) -> Column:
+def _categorical(column: Column, declared: Sequence[Any] | None, people: int, person: Ids | None) -> Column:
     if declared is None:
-        counts = column.counts()
+        if not people:
+            return column
+        counts = people_by_code(column.codes, column.n_codes, person)
         rare = int(((counts > 0) & (counts < people)).sum())
         if rare:
             raise DataError(
@@ -103,7 +114,7 @@ def check_sensitive(column: Column) -> None:
         )
 
 
-def _numeric(column: Column, declared: Sequence[Any] | None, people: int) -> Column:
+def _numeric(column: Column, declared: Sequence[Any] | None, people: int, person: Ids | None) -> Column:
     numbers = column.numbers
     if declared is not None:
         return replace(column, bounds=check_bounds(column, declared))
@@ -113,17 +124,29 @@ def _numeric(column: Column, declared: Sequence[Any] | None, people: int) -> Col
         )
     if not people:
         return replace(column, bounds=(float(numbers[0]), float(numbers[-1])))
-    n_missing = int((column.codes == len(numbers)).sum())
-    if 0 < n_missing < people:
+    counts = people_by_code(column.codes, len(numbers) + 1, person)
+    if 0 < counts[-1] < people:
         raise DataError(
             "rare-private-values",
             f"Private column {column.name!r} is missing for fewer than {people} people, and a release would say that "
             "it can be. Fill it in, leave those rows out, or declare its bounds with domain=.",
         )
-    low, high = safe_bounds(numbers, column.counts()[: len(numbers)], people)
+    low, high = safe_bounds(numbers, counts[:-1], people, ends=None if person is None else _ends(column, person))
     if column.integer:  # still at or beyond the people counted, and a number the column could hold
         low, high = math.floor(low), math.floor(low) if low == high else math.ceil(high)
     return clip(column, float(low), float(max(low, high)))
+
+
+def _ends(column: Column, person: Ids) -> tuple[Ids, Ids]:
+    """How many people have each number as their lowest, and as their highest."""
+    n = len(column.numbers)
+    known = column.codes < n
+    codes, whose = column.codes[known].astype(np.int64), person[known]
+    lowest, highest = np.full(int(person.max()) + 1, n), np.full(int(person.max()) + 1, -1)
+    np.minimum.at(lowest, whose, codes)
+    np.maximum.at(highest, whose, codes)
+    there = highest >= 0
+    return np.bincount(lowest[there], minlength=n), np.bincount(highest[there], minlength=n)
 
 
 def check_bounds(column: Column, declared: Sequence[Any]) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal._kernels import counts as kernels
+from shoal._kernels import people as people_kernels
 from shoal._threads import side_by_side
 from shoal.data.table import Codes, smallest_dtype
 from shoal.engines.base import Counts, Feature, Ids, Way
@@ -24,10 +25,15 @@ class Sorted:
 
     A set is a segment of every column. It begins as one set of everybody; splitting a set sorts its segment further.
     Small columns lie side by side in words of eight bytes, since moving a word takes no longer than moving a byte.
+
+    With `by_person`, the last column says whose row each is, and the rows of a person come side by side. They stay so
+    in every set that has not been split, because splitting keeps the order within a part.
     """
 
-    def __init__(self, columns: Sequence[Keys]) -> None:
+    def __init__(self, columns: Sequence[Keys], *, by_person: bool = False) -> None:
         n_rows = len(columns[0])
+        self._by_person = by_person
+        self._was_split = np.zeros(64, dtype=bool)
         self._words, self._columns = _packed(columns)
         self._branch = np.empty(n_rows, dtype=np.uint8)  # of every person, while a set is split
         self._n = 1
@@ -53,6 +59,38 @@ class Sorted:
         kernels.count_pairs(*columns, self._starts[ids], self._ends[ids], counts)
         return counts
 
+    def people(
+        self,
+        ids: Ids,
+        column: int,
+        per_code: int,
+        branch_of: NDArray[np.int32],
+        n_branches: int,
+        values: tuple[int, int] | None,
+    ) -> Counts:
+        """Different people of each set by branch and, where a column and its number of values are given, by value."""
+        columns = [self._columns[-1], self._columns[column], *([] if values is None else [self._columns[values[0]]])]
+        starts, ends = self._starts[ids], self._ends[ids]
+        if self._was_split[ids].any():
+            columns, starts, ends = self._side_by_side(ids, columns)
+        if values is None:
+            counts = np.zeros((len(ids), n_branches), dtype=np.int64)
+            people_kernels.people_by_branch(columns[0], columns[1], per_code, branch_of, starts, ends, counts)
+            return counts[:, :, None]
+        by_value = np.zeros((len(ids), n_branches, values[1]), dtype=np.int64)
+        people_kernels.people_by_value(columns[0], columns[1], per_code, branch_of, columns[2], starts, ends, by_value)
+        return by_value
+
+    def _side_by_side(self, ids: Ids, columns: list[Keys]) -> tuple[list[Keys], Ids, Ids]:
+        """Some columns of sets that may have been split, the rows of a person side by side; where each set begins and
+        ends."""
+        which, number = np.unique(ids, return_inverse=True)
+        rows = [np.arange(self._starts[one], self._ends[one]) for one in which]
+        ordered = np.concatenate([own[np.argsort(self._columns[-1][own], kind="stable")] for own in rows])
+        ends = np.cumsum([len(own) for own in rows])
+        starts = ends - np.array([len(own) for own in rows])
+        return [column[ordered] for column in columns], starts[number.reshape(-1)], ends[number.reshape(-1)]
+
     def some(self, one: int, column: int, most: int) -> Keys:
         """The keys of a set's people, or of at most `most` of them, evenly spaced."""
         start, people = int(self._starts[one]), int(self._ends[one] - self._starts[one])
@@ -62,6 +100,13 @@ class Sorted:
     def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """Split sets by branch_of[set, key // per_code]; numbers of the new sets, −1 for an empty one."""
         starts, ends = self._starts[ids], self._ends[ids]
+        if self._by_person:
+            for one in ids[self._was_split[ids]]:  # its former parts are void, so their order need not be kept
+                segment = slice(self._starts[one], self._ends[one])
+                order = np.argsort(self._columns[-1][segment], kind="stable")
+                for word in self._words:
+                    word[segment] = word[segment][order]
+            self._was_split[ids] = True
         sizes = np.zeros((len(ids), n_branches), dtype=np.int64)
         if n_branches > np.iinfo(self._branch.dtype).max:
             self._branch = self._branch.astype(np.int32)
@@ -81,6 +126,7 @@ class Sorted:
         if self._n > len(self._starts):
             more = np.zeros(self._n, dtype=np.int64)  # doubles, so that many small splits cost no more than one large
             self._starts, self._ends = (np.concatenate([ends, more]) for ends in (self._starts, self._ends))
+            self._was_split = np.concatenate([self._was_split, more > 0])
         self._starts[first : self._n] = (new_ends - sizes)[used]
         self._ends[first : self._n] = new_ends[used]
         return new
@@ -112,6 +158,8 @@ class MemoryEngine:
         The target's codes and how many there are.
     sensitive
         Codes and number of values of each column that a requirement is about.
+    person
+        Whose row each is, where people have several; None: every row is a person.
     """
 
     def __init__(
@@ -121,10 +169,19 @@ class MemoryEngine:
         target: Codes,
         n_classes: int,
         sensitive: Sequence[tuple[Codes, int]] = (),
+        person: Ids | None = None,
     ) -> None:
         self.features = features
         self.n_people = len(target)
         self.n_classes = n_classes
+        self.several_rows = person is not None
+        self.n_different = self.n_people if person is None else int(person.max()) + 1
+        self._whose: list[Keys] = []  # one more column, or none
+        if person is not None:  # the rows of a person side by side, so that people can be counted in passing
+            order = np.argsort(person, kind="stable")
+            self._whose = [person[order].astype(np.int32)]
+            codes, target = [column[order] for column in codes], target[order]
+            sensitive = [(column[order], n_values) for column, n_values in sensitive]
         self._codes = codes
         self._target = target
         self._sensitive = sensitive
@@ -140,7 +197,9 @@ class MemoryEngine:
             return keys
 
         found = side_by_side(with_class, range(len(self.features)), rows=self.n_people)
-        return Sorted([*found, self._target.astype(smallest_dtype(self.n_classes))])
+        return Sorted(
+            [*found, self._target.astype(smallest_dtype(self.n_classes)), *self._whose], by_person=self.several_rows
+        )
 
     @cached_property
     def _spans(self) -> Sorted:
@@ -148,7 +207,7 @@ class MemoryEngine:
         # one type for what is counted by, so that a kernel is compiled once per type of code
         values = (codes.astype(np.int32) for codes, _ in self._sensitive)
         public = (codes for feature, codes in zip(self.features, self._codes, strict=True) if feature.public)
-        return Sorted([self._target, *values, *public])
+        return Sorted([self._target, *values, *public, *self._whose], by_person=self.several_rows)
 
     def _public(self, feature: int) -> int:
         """Where a public feature stands among the columns of the spans."""
@@ -201,3 +260,20 @@ class MemoryEngine:
     def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """See `Engine`."""
         return self._spans.split(spans, self._public(feature), 1, branch_of, n_branches)
+
+    def node_people(
+        self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int, by: int | None
+    ) -> Counts:
+        """See `Engine`."""
+        values = None if by is None else (len(self.features), self.n_classes)
+        return self._nodes.people(nodes, feature, self.n_classes, branch_of, n_branches, values)
+
+    def span_people(
+        self, spans: Ids, feature: int | None, branch_of: NDArray[np.int32] | None, n_branches: int, by: int | None
+    ) -> Counts:
+        """See `Engine`."""
+        values = None if by is None else (1 + by, self._sensitive[by][1])
+        if feature is None or branch_of is None:
+            all_in_one = np.zeros((len(spans), self.n_classes), dtype=np.int32)
+            return self._spans.people(spans, 0, 1, all_in_one, 1, values)
+        return self._spans.people(spans, self._public(feature), 1, branch_of, n_branches, values)

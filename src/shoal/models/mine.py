@@ -19,6 +19,7 @@ from shoal.audit import audit
 from shoal.data.domain import Domain, declare_domain
 from shoal.data.frames import to_table
 from shoal.data.hierarchy import load_hierarchies
+from shoal.data.person import whose_rows
 from shoal.data.roles import Roles, TargetRole
 from shoal.data.table import Column, Table
 from shoal.data.target import with_target
@@ -29,7 +30,7 @@ from shoal.privacy import Requirement, people_behind
 from shoal.release import ModelRelease
 from shoal.release.model_file import dump_model, keeps_rows
 from shoal.release.model_inputs import ModelInputs, in_order
-from shoal.trees.estimator import check_one_row_each, checked_target, target_name
+from shoal.trees.estimator import checked_target, target_name
 
 DECIMALS = 6  # of a published probability
 
@@ -69,17 +70,27 @@ def mine_model(wish: Wish, X: Any, y: Any) -> tuple[ModelRelease, list[str]]:
     _check(wish, table, roles)
     people = people_behind(wish.requirement)
     hierarchies = load_hierarchies(wish.hierarchies, roles.features)
-    table = declare_domain(table, roles, wish.domain, hierarchies, people=people)
+    whose = None if wish.person is None else whose_rows(table[wish.person])
+    people_column = [] if wish.person is None else [table[wish.person]]
+    table = declare_domain(table, roles, wish.domain, hierarchies, people=people, person=whose)
     domain = dict(wish.domain or {})
     grouped, cuts = table, None
     if wish.regression:
         domain.pop(target, None)
-        classes, cuts = in_classes(table[target], people)
+        classes, cuts = in_classes(table[target], people, whose)
         grouped = table.with_column(classes)
-    groups = mine_groups(grouped, roles, wish.requirement, domain=domain, hierarchies=hierarchies, options=wish.tree)
+    groups = mine_groups(
+        Table([*grouped.values(), *people_column]),
+        roles,
+        wish.requirement,
+        domain=domain,
+        hierarchies=hierarchies,
+        options=wish.tree,
+        person=wish.person,
+    )
     told = ModelInputs(groups, [groups.attribute(name) for name in roles.private])
     coarsely = Table(
-        coarse(c, people) if c.kind == "numeric" and c.name not in roles.public else c for c in table.values()
+        coarse(c, people, whose) if c.kind == "numeric" and c.name not in roles.public else c for c in table.values()
     )
     group = told.group_of_node[groups.apply(grouped)]
     answers = _values(coarsely[target]) if wish.regression else groups.labels[grouped[target].codes]
@@ -97,7 +108,8 @@ def mine_model(wish: Wish, X: Any, y: Any) -> tuple[ModelRelease, list[str]]:
         release = ModelRelease(**made, file=dump_model(model))
     else:
         release = ModelRelease(**made, **_by_group(model, told, groups.labels, wish.regression))
-    verdict = audit(release, table, privacy=wish.requirement)
+    rows = Table([*table.values(), *people_column])
+    verdict = audit(release, rows, privacy=wish.requirement, person=None if whose is None else wish.person)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
         raise PromiseError("audit-failed", "The fitted model failed its own audit and is withheld. Please report this.")
     return release.with_audit(verdict), features
@@ -127,8 +139,6 @@ def _number_target(y: Any, name: str) -> Column:
 
 def _check(wish: Wish, table: Table, roles: Roles) -> None:
     """Refuse what cannot be, before any work is done."""
-    if wish.person is not None:
-        check_one_row_each(table, wish.person)
     target = table[roles.target]
     if target.missing:
         n = int((target.codes == len(target.values)).sum())

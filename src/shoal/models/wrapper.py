@@ -64,7 +64,8 @@ class AnonymousModel(MetaEstimatorMixin, ShoalEstimator):  # type: ignore[misc] 
     domain
         The values or bounds of columns that are known beforehand, by column.
     person
-        The column that tells people apart. It is never used to learn; a table with several rows a person is refused.
+        The column that tells people apart, where they may have several rows. Every row is learned from, and every
+        group has enough different people. The column itself is never used to learn, and nothing of it is released.
     hierarchies
         How values generalise: a folder of files, or a dict from column to path, nested dict or `Hierarchy`.
     tree_options
@@ -138,7 +139,7 @@ class AnonymousModel(MetaEstimatorMixin, ShoalEstimator):  # type: ignore[misc] 
         Parameters
         ----------
         X
-            One row a person: a data frame, an Arrow table, a NumPy array or a `Table`.
+            The rows, one a person unless `person` is given: a data frame, an Arrow table, a NumPy array or a `Table`.
         y
             The target's values, or the name of its column in `X`.
         """

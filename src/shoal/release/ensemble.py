@@ -91,6 +91,11 @@ class EnsembleRelease:
         return self.trees[0].n_people
 
     @property
+    def several_rows(self) -> bool:
+        """Whether people have several rows each, so that every number is one of different people."""
+        return self.trees[0].several_rows
+
+    @property
     def kinds(self) -> dict[str, Literal["numeric", "categorical"]]:
         """How each column is to be read."""
         return self.trees[0].kinds

@@ -128,6 +128,11 @@ class ModelRelease:
         """How many people it was learned from."""
         return self.groups.n_people
 
+    @property
+    def several_rows(self) -> bool:
+        """Whether people have several rows each, so that every number is one of different people."""
+        return self.groups.several_rows
+
     def attribute(self, name: str) -> Attribute:
         """One attribute by its name."""
         return self.groups.attribute(name)

@@ -29,7 +29,7 @@ LABELS = {"string": str, "integer": int, "number": float, "boolean": {"True": Tr
 def parse_tree(body: dict[str, Any]) -> TreeRelease:
     """Build the release that a JSON body describes, or say what is wrong and where."""
     needed = {"format", "kind", "target", "attributes", "claims", "nodes"}
-    checks.keys(body, "release", needed, {"sensitive", "unused", "weights", "audit"})
+    checks.keys(body, "release", needed, {"sensitive", "unused", "weights", "people", "audit"})
     attributes = tuple(
         _attribute(entry, f"attributes[{i}]")
         for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
@@ -65,10 +65,27 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
         sensitive=sensitive,
         unused=_unused(body, by_name),
         weights=weights,
+        several_rows="people" in body,
+        people=_people(body, nodes, counted=counted),
         verdict=parse_verdict(body.get("audit"), sizes=counted),
     )
     _check_total(release)
     return release
+
+
+def _people(body: dict[str, Any], nodes: tuple[Node, ...], *, counted: bool) -> int | None:
+    """How many people there are, where they have several rows each: null where no numbers are stated."""
+    if "people" not in body:
+        return None
+    if not counted:
+        if body["people"] is not None:
+            checks.refuse("people", "must be null where leaves state no counts")
+        return None
+    people = checks.count(body["people"], "people")
+    counts = [n for node in nodes if node.counts is not None for n in node.counts]
+    if not max(counts) <= people <= sum(counts):
+        checks.refuse("people", "must be at least as many as in any leaf and class, and at most as many as in all")
+    return people
 
 
 def _attribute(entry: Any, at: str) -> Attribute:

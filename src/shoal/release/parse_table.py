@@ -29,7 +29,7 @@ _KEYS = {"format", "kind", "target", "attributes", "claims", "columns", "general
 
 def parse_table(body: dict[str, Any], folder: Path) -> TableRelease:
     """Build the release that a JSON body and its file of rows describe, or say what is wrong and where."""
-    checks.keys(body, "release", _KEYS, {"sensitive", "audit"})
+    checks.keys(body, "release", _KEYS, {"sensitive", "people", "audit"})
     attributes = tuple(
         _attribute(entry, f"attributes[{i}]")
         for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
@@ -62,8 +62,18 @@ def parse_table(body: dict[str, Any], folder: Path) -> TableRelease:
         rows,
         generalised,
         _sensitive(body, by_name, target),
+        _people(body, rows.n_rows),
         parse_verdict(body.get("audit")),
     )
+
+
+def _people(body: dict[str, Any], n_rows: int) -> int | None:
+    if "people" not in body:
+        return None
+    people = checks.count(body["people"], "people")
+    if not 0 < people < n_rows:
+        checks.refuse("people", "must be at least 1, and fewer than rows")
+    return people
 
 
 def _sensitive(body: dict[str, Any], by_name: dict[str, Attribute], target: Attribute | None) -> tuple[str, ...]:

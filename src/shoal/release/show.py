@@ -49,7 +49,10 @@ def headline(release: TreeRelease) -> str:
     """What the release is and what it claims, in a line."""
     n_leaves = len(release.leaves)
     leaves = "1 leaf" if n_leaves == 1 else f"{n_leaves:,} leaves"
-    said = f"{release.n_people:,} people" if release.statement == "counts" else WORDS[release.statement]
+    if release.statement == "counts":
+        said = f"{release.n_people:,} {'different people' if release.several_rows else 'people'}"
+    else:
+        said = f"{WORDS[release.statement]}{' among different people' if release.several_rows else ''}"
     if release.weights is not None:
         said += f"; {weights_text(release)}"
     return f"{release.target}: {leaves}, {said}; claimed: {release.requirement.describe()}"
@@ -107,7 +110,8 @@ def to_frame(release: TreeRelease, backend: Backend = "pandas") -> Any:
     """One row a leaf: its number, its path in words, the class it predicts, its people and the count of each class.
 
     Where the release states less there are shares instead of people and counts, or neither. `backend` names the data
-    frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+    frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``. With several rows a person, people are those of each
+    class added up.
     """
     leaves = list(release.leaves)
     columns: dict[str, Any] = {

@@ -47,6 +47,9 @@ class TableRelease:
         What each label of each public column means.
     sensitive
         Private columns besides the target that the claims cover too.
+    people
+        Where people have several rows each: how many different people there are. The rows are published one by one and
+        do not tell whose they are; the claims are about different people. None: every row is a person.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
 
@@ -68,6 +71,7 @@ class TableRelease:
     rows: Table
     generalised: Mapping[str, tuple[Generalised, ...]]
     sensitive: tuple[str, ...] = ()
+    people: int | None = None
     verdict: Verdict | None = field(default=None)
 
     kind = "table"
@@ -119,14 +123,24 @@ class TableRelease:
         return all(value.is_all for value in self.generalised[name])
 
     @property
-    def n_people(self) -> int:
+    def n_rows(self) -> int:
         """How many rows are published."""
         return self.rows.n_rows
+
+    @property
+    def several_rows(self) -> bool:
+        """Whether people have several rows each, so that the claims are about different people."""
+        return self.people is not None
+
+    @property
+    def n_people(self) -> int:
+        """How many people the rows are of."""
+        return self.n_rows if self.people is None else self.people
 
     @cached_property
     def groups(self) -> NDArray[np.int64]:
         """The number of each row's group: equal numbers, equal generalised values."""
-        key = np.zeros(self.n_people, dtype=np.int64)
+        key = np.zeros(self.n_rows, dtype=np.int64)
         for name in self.public:
             column = self.rows[name]
             _, key = np.unique(key * column.n_codes + column.codes, return_inverse=True)
@@ -144,11 +158,12 @@ class TableRelease:
     def __repr__(self) -> str:
         n_groups = int(self.groups.max()) + 1
         groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
-        return f"<TableRelease: {self.n_people} rows, {len(self.columns)} columns, {groups}>"
+        return f"<TableRelease: {self.n_rows} rows, {len(self.columns)} columns, {groups}>"
 
     def __str__(self) -> str:
         lines = [
-            f"{self.n_people:,} rows in {int(self.groups.max()) + 1:,} groups; claimed: {self.requirement.describe()}"
+            f"{self.n_rows:,} rows{f' of {self.people:,} people' if self.people is not None else ''} in "
+            f"{int(self.groups.max()) + 1:,} groups; claimed: {self.requirement.describe()}"
         ]
         for name in self.columns:
             if name not in self.generalised:
@@ -183,9 +198,10 @@ class TableRelease:
             "attributes": [attribute.to_json() for attribute in self.attributes],
             "claims": [copy.deepcopy(dict(claim)) for claim in self.claims],
             **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
+            **({} if self.people is None else {"people": self.people}),
             "columns": list(self.columns),
             "generalised": {name: [value.to_json() for value in self.generalised[name]] for name in self.public},
-            "files": [{**named, "sha256": self.data_sha256, "rows": self.n_people}],
+            "files": [{**named, "sha256": self.data_sha256, "rows": self.n_rows}],
         }
 
     @cached_property

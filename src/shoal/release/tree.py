@@ -53,6 +53,11 @@ class TreeRelease:
     weights
         For each class what its people count for in predictions, as `class_weight` of scikit-learn; None: all the same.
         Counts and shares are stated without them.
+    several_rows
+        Whether people have several rows each. Then every number is one of different people: who is in several leaves,
+        or in one with several classes, counts in each.
+    people
+        With several rows a person: how many different people there are; None where no numbers are stated.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
 
@@ -73,6 +78,8 @@ class TreeRelease:
     sensitive: tuple[str, ...] = ()
     unused: Mapping[str, Literal["public", "private"]] = field(default_factory=dict)
     weights: tuple[float, ...] | None = None
+    several_rows: bool = False
+    people: int | None = None
     verdict: Verdict | None = field(default=None)
 
     kind = "tree"
@@ -130,7 +137,10 @@ class TreeRelease:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """How many people of each class are in each node: leaves as released, inner nodes as their sums."""
+        """How many people of each class are in each node: leaves as released, inner nodes as their sums.
+
+        With several rows a person, a sum counts a person once for each of the leaves below.
+        """
         if self.statement != "counts":
             raise states_less(self, "Take the release that states counts")
         return people_by_class(self.nodes, len(self.classes))
@@ -138,6 +148,8 @@ class TreeRelease:
     @property
     def n_people(self) -> int:
         """How many people the tree was learned from."""
+        if self.people is not None:
+            return self.people
         return int(self.counts[0].sum())
 
     def path(self, number: int) -> list[tuple[str, Branch]]:
@@ -263,6 +275,7 @@ class TreeRelease:
             "claims": [copy.deepcopy(dict(claim)) for claim in self.claims],
             **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
             **({"unused": dict(self.unused)} if self.unused else {}),
+            **({"people": self.people} if self.several_rows else {}),
             **(
                 {}
                 if self.weights is None

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from shoal.audit.foreign import read_model
 from shoal.audit.foreign.grove_subject import GroveSubject
+from shoal.audit.groups import person_codes
 from shoal.audit.recount import fit_target
+from shoal.audit.trees import column_names
+from shoal.audit.whose import whose_rows
 from shoal.data.domain import check_sensitive, clip, declare_domain, declare_values
 from shoal.data.frames import to_table
 from shoal.data.roles import Roles
@@ -21,7 +24,7 @@ from shoal.data.target import as_categorical, target_column, with_target
 from shoal.errors import DataError, RequirementError
 from shoal.privacy import Requirement, as_requirement, needs_values, people_behind
 from shoal.release import Attribute, EnsembleRelease, TreeRelease
-from shoal.repair.source import GroveTrees, ReleasedTrees, Source
+from shoal.repair.source import GroveTrees, Ids, ReleasedTrees, Source
 
 TargetRole = Literal["public", "private"]
 
@@ -40,6 +43,8 @@ class Job:
         Who knows what, and what is asked.
     declared
         The columns whose domain was declared.
+    person
+        Whose row each is, where people have several; None where every row is a person.
     answer
         The class that the model gives each row of other rows, as text.
     """
@@ -49,6 +54,7 @@ class Job:
     roles: Roles
     requirement: Requirement
     declared: frozenset[str]
+    person: Ids | None
     answer: Callable[[Any], NDArray[Any]]
 
     @property
@@ -83,6 +89,7 @@ def of_release(
     y: Any,
     privacy: Requirement | int | None,
     public: Collection[str] | None,
+    person: str | None,
 ) -> Job:
     """A release of trees that breaks a requirement: its domain and, if not said otherwise, its roles are its own."""
     trees = release.trees if isinstance(release, EnsembleRelease) else (release,)
@@ -101,7 +108,8 @@ def of_release(
     )
     requirement = release.requirement if privacy is None else as_requirement(privacy)
     source = ReleasedTrees(trees, table)
-    return Job(source, table, roles, requirement, frozenset(names), lambda given: answers_of(release, given))
+    whose = whose_rows(first, X, person, named=column_names(first), public=public)
+    return Job(source, table, roles, requirement, frozenset(names), whose, lambda given: answers_of(release, given))
 
 
 def answers_of(release: TreeRelease | EnsembleRelease, X: Any) -> NDArray[Any]:
@@ -135,11 +143,12 @@ def of_foreign(
     target_role: TargetRole,
     sensitive: Sequence[str],
     domain: Mapping[str, Sequence[Any]] | None,
+    person: str | None,
 ) -> Job:
     """A tree or a forest that somebody else trained."""
     if privacy is None:
         raise RequirementError("no-requirement", "This model claims nothing, so say what it shall keep: privacy=10.")
-    subject, rows = read_model(model, X, y, domain=domain, also=sensitive)
+    subject, rows = read_model(model, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
     if not (isinstance(subject, GroveSubject) and subject.exact and subject.grove.combine == "mean" and subject.labels):
         raise DataError(
             "cannot-repair",
@@ -148,13 +157,15 @@ def of_foreign(
         )
     requirement = as_requirement(privacy)
     assert subject.target is not None
+    whose = None if person is None else person_codes(rows[person])
     names = [*subject.domain, *(name for name in sensitive if name not in subject.domain)]
     target = with_target(rows, None, subject.target)[subject.target]
     rows = Table([*(rows[name] for name in names), target])
     roles = Roles.resolve(rows.names, target=target.name, public=public, target_role=target_role, sensitive=sensitive)
     table = declare_domain(rows, roles, domain, {}, people=people_behind(requirement))
     source = GroveTrees(subject.grove, subject.features, table)
-    return Job(source, table, roles, requirement, frozenset(domain or {}), lambda given: _answers(subject, given))
+    declared = frozenset(domain or {})
+    return Job(source, table, roles, requirement, declared, whose, lambda given: _answers(subject, given))
 
 
 def _answers(subject: GroveSubject, X: Any) -> NDArray[Any]:

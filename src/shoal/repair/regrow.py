@@ -28,16 +28,12 @@ from shoal.repair.source import Ids, Source, Split
 
 @dataclass(eq=False)
 class Kept:
-    """A node of a repaired tree: the rows in it and, where its split stayed, what that is.
-
-    `passed_over` says that a test above it was left out for everybody here.
-    """
+    """A node of a repaired tree: the rows in it and, where its split stayed, what that is."""
 
     rows: Ids
     column: str | None = None
     way_of_code: Ids | None = None
     children: list[Kept] = field(default_factory=list)
-    passed_over: bool = False
 
 
 @dataclass(order=True)
@@ -97,7 +93,6 @@ class Regrowth:
             if not self._hidden:
                 return
             while split is not None and split.column in self._public:
-                node.passed_over = True
                 number = self._heir(tree, split, node.rows)
                 split = self._source.split(tree, number)
             if split is None:
@@ -108,11 +103,13 @@ class Regrowth:
 
     def _price(self, split: Split, rows: Ids, reach: Ids) -> float:
         """Less for a split that tells more of the target, and for one that makes fewer groups."""
+        return -self._gain(split, rows) / (1 + self._new_groups(split, reach))
+
+    def _gain(self, split: Split, rows: Ids) -> float:
         ways = split.way_of_code[self._table[split.column].codes[rows]]
         n = len(split.children)
         counts = np.bincount(ways * self._n_classes + self._codes[rows], minlength=n * self._n_classes)
-        gain = _impurity(counts.reshape(n, -1).sum(axis=0)[None, :]) - _impurity(counts.reshape(n, -1))
-        return -gain / (1 + self._new_groups(split, reach))
+        return _impurity(counts.reshape(n, -1).sum(axis=0)[None, :]) - _impurity(counts.reshape(n, -1))
 
     def _new_groups(self, split: Split, reach: Ids) -> int:
         if split.column not in self._public:
@@ -132,7 +129,6 @@ class Regrowth:
             way_of_code = split.way_of_code
         kept = np.unique(way_of_code)
         if len(kept) == 1:
-            node.passed_over = True
             self._offer(best.tree, self._heir(best.tree, split, node.rows), node, reach)
             return
         node.column, node.way_of_code = split.column, way_of_code
@@ -143,7 +139,7 @@ class Regrowth:
         for way in kept:
             rows = node.rows[way_of_code[codes[node.rows]] == way]
             among = reach[way_of_code[codes[reach]] == way] if split.column in self._public else reach
-            child = Kept(rows, passed_over=node.passed_over)
+            child = Kept(rows)
             node.children.append(child)
             self._offer(best.tree, split.children[way], child, among)
 
@@ -152,13 +148,10 @@ class Regrowth:
         return bool(np.bincount(self._group[reach]).max() >= 2 * self._least)
 
     def _heir(self, tree: int, split: Split, rows: Ids) -> int:
-        """The child that takes the place of a split passed over: the one with most people that asks anything."""
-        people = np.bincount(
-            split.way_of_code[self._table[split.column].codes[rows]], minlength=len(split.children)
-        ).tolist()
-        ways = range(len(split.children))
-        asks = [self._source.split(tree, child) is not None for child in split.children]
-        return split.children[max(ways, key=lambda way: (asks[way], people[way]))]
+        """The child that takes the place of a split passed over: the one whose own split tells most here."""
+        asked = [self._source.split(tree, child) for child in split.children]
+        gains = [-1.0 if each is None else self._gain(each, rows) for each in asked]
+        return split.children[int(np.argmax(gains))]
 
     def _merged(self, split: Split, rows: Ids, reach: Ids) -> Ids:
         """The ways of a public split that may stay apart: those that leave a group too small join the largest."""

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.audit import Audit, audit
+from shoal.data.table import Column, Table
 from shoal.errors import PromiseError
 from shoal.privacy import Requirement
 from shoal.release import EnsembleRelease, TreeRelease
@@ -19,7 +20,10 @@ from shoal.repair.prune import prune as prune_tree
 from shoal.repair.prune import worth_keeping
 from shoal.repair.publish import publish
 from shoal.repair.regrow import Kept, Regrowth
+from shoal.trees.publish import count_people
 from shoal.trees.spans import root_refusal
+
+PERSON = "\x00person"  # a name that no column has
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +103,7 @@ def repair(
     target_role: Literal["public", "private"] = "private",
     sensitive: Sequence[str] = (),
     domain: Mapping[str, Sequence[Any]] | None = None,
+    person: str | None = None,
     test: tuple[Any, Any] | None = None,
     prune: bool = True,
 ) -> Repair:
@@ -121,6 +126,8 @@ def repair(
     domain
         Declared values or bounds of columns. A release states what it knows of private columns, so an undeclared one is
         stated by round bounds with enough people beyond, as when Shoal mines.
+    person
+        The column that tells people apart, where they may have several rows. Then every group is counted in people.
     test
         Other rows and their targets, to tell what the repair costs on people the model has not seen.
     prune
@@ -155,22 +162,24 @@ def repair(
     """
     model = getattr(model, "release_", model)
     if isinstance(model, TreeRelease | EnsembleRelease):
-        job = of_release(model, X, y, privacy, public)
-        before = audit(model, X, y, public=public, privacy=job.requirement)
+        job = of_release(model, X, y, privacy, public, person)
+        before = audit(model, X, y, public=public, privacy=job.requirement, person=person)
     else:
-        job = of_foreign(model, X, y, privacy, public, target_role, sensitive, domain)
-        before = audit(model, X, y, public=job.known, privacy=job.requirement, domain=domain, sensitive=sensitive)
-    promise = Promise(job.requirement, job.sensitive(), None)
+        job = of_foreign(model, X, y, privacy, public, target_role, sensitive, domain, person)
+        before = audit(
+            model, X, y, public=job.known, privacy=job.requirement, domain=domain, sensitive=sensitive, person=person
+        )
+    promise = Promise(job.requirement, job.sensitive(), job.person)
     told = job.roles.target_role == "public"
     n = job.table.n_rows
     if not told and not promise.holds(np.zeros(n, dtype=np.int64), 1, np.arange(n)).all():
-        raise root_refusal(n)
+        raise root_refusal(n if job.person is None else int(job.person.max()) + 1)
     kept = Regrowth(job.source, job.table, job.target, job.roles.public, promise, told=told).run()
     prune = prune and not before.holds
     if prune and len(kept) == 1:
         prune_tree(kept[0], job.target)
     release = _released(kept, job, prune=prune)
-    judged = audit(release, job.table)
+    judged = audit(release, _rows(job), person=PERSON if release.several_rows else None)
     if not judged.holds:
         raise PromiseError("repair-failed", "The repaired model did not pass its own audit; nothing was released.")
     release = release.with_audit(judged)
@@ -186,14 +195,26 @@ def repair(
     )
 
 
+def _rows(job: Job) -> Table:
+    """The rows as the audit needs them; the column that tells people apart is called what no column is called."""
+    if job.person is None:
+        return job.table
+    return job.table.with_column(Column(PERSON, "numeric", job.person, np.arange(job.person.max() + 1.0), integer=True))
+
+
 def _released(kept: list[Kept], job: Job, *, prune: bool) -> TreeRelease | EnsembleRelease:
     """The release of the trees that are worth it; a tree that asks nothing any more is dropped in any case."""
     asking = [root for root in kept if root.children] or kept[:1]
     if prune and len(asking) > 1:
-        trees = publish(asking, job.table, job.roles, job.requirement, declared=job.declared)
-        asking = [asking[t] for t in worth_keeping([tree.predict_proba(job.table) for tree in trees], job.target)]
-    trees = publish(asking, job.table, job.roles, job.requirement, declared=job.declared)
+        shares = [tree.predict_proba(job.table) for tree in _published(asking, job)]
+        asking = [asking[t] for t in worth_keeping(shares, job.target)]
+    trees = _published(asking, job)
     return trees[0] if len(trees) == 1 else EnsembleRelease(trees)
+
+
+def _published(kept: list[Kept], job: Job) -> tuple[TreeRelease, ...]:
+    trees = publish(kept, job.table, job.roles, job.requirement, declared=job.declared)
+    return trees if job.person is None else tuple(count_people(tree, job.table, job.person) for tree in trees)
 
 
 def _accuracies(job: Job, release: TreeRelease | EnsembleRelease, X: Any, y: Any) -> tuple[float, float]:

@@ -30,9 +30,9 @@ def advice(release: Audited, audit: Audit, tree: TreeRelease | None, ranking: Co
     said += [text for code, text in BY_CODE.items() if code in codes]
     if codes & {"group-fails", "requirement-fails"}:
         said += _again(release, audit) + _coarser(audit, tree, ranking) + _less(audit)
-    if "target-certain" in codes and audit.target is not None:
+    if codes & {"target-certain", "value-certain"}:
         said.append(
-            f"Some groups are all of one {audit.target.name!r}. If that is a secret, ask for mixed groups as "
+            f"Some groups are all of one {audit.about!r}. If that is a secret, ask for mixed groups as "
             f"well: {_mixed(audit)} (on the command line, --confidence 0.95)."
         )
     return said

@@ -77,8 +77,8 @@ def shares_svg(shown: Sequence[ShareBar]) -> str:
         )
         for bar in shown
     ]
-    about = "How many people are in groups of which the most frequent class has each share"
-    return _bars_svg(bars, about, "share of the most frequent class in the group, from", "people", None)
+    about = "How many people are in groups of which the most frequent value has each share"
+    return _bars_svg(bars, about, "share of the most frequent value in the group, from", "people", None)
 
 
 def _bars_svg(bars: Sequence[_Drawn], about: str, below: str, beside: str, line: tuple[int, str] | None) -> str:

@@ -9,7 +9,7 @@ from html import escape
 from importlib import metadata
 
 from shoal.audit import Audit, Finding
-from shoal.audit.telling import HEADER, ColumnEffect, ColumnRanking, effect_cells
+from shoal.audit.telling import ColumnEffect, ColumnRanking, effect_cells
 from shoal.release import TreeRelease
 from shoal.release.statement import WORDS
 from shoal.report import words
@@ -19,7 +19,7 @@ from shoal.report.layout import believed, histogram, share_bars, smallest_sizes
 from shoal.report.words import Audited, Released
 
 _TAGS = {"breach": "bad", "warning": "warn", "note": "plain"}
-_IN_OTHER_PLACES = {"group-fails", "requirement-fails", "target-certain"}
+_IN_OTHER_PLACES = {"group-fails", "requirement-fails", "target-certain", "value-certain"}
 
 
 def verdict(release: Audited, audit: Audit) -> str:
@@ -59,12 +59,13 @@ def _facts(release: Audited, audit: Audit) -> list[tuple[str, str]]:
         share = words.percent(audit.people_at_risk, audit.n_people)
         at_risk = f"{words.people_of(audit.people_at_risk)}<small>{share} of {audit.n_people:,}</small>"
     certain, _ = words.knowledge(release, audit)
-    share = f"<small>{words.percent(audit.exposed, audit.n_people)} of all people</small>" if audit.exposed else ""
+    sure = words.known_for_certain(audit)
+    share = f"<small>{words.percent(sure, audit.n_people)} of all people</small>" if sure else ""
     return [
         ("Smallest group", smallest),
         ("Groups", f"{audit.n_groups:,}{exempt}"),
         ("In groups that fail", at_risk),
-        ("Target known for certain", escape(certain) + share),
+        (f"{escape(_sentence(audit.about or 'target'))} known for certain", escape(certain) + share),
     ]
 
 
@@ -136,7 +137,7 @@ def exposed(release: Audited, audit: Audit) -> str:
         ]
         bound = "" if audit.exact else ", at most"
         said.append(_table(("He is sure by", f"People{bound}", "Share"), rows, numbers=(1, 2)))
-        if audit.exposed:
+        if words.known_for_certain(audit):
             said.append(
                 '<p class="soft">A requirement about values would stop it. Confidence(0.95), asked together with the '
                 "others, refuses every group in which one value has more than 95 % of the people.</p>"
@@ -174,10 +175,10 @@ def distributions(audit: Audit) -> str:
         text = '<p class="soft small">Exempt groups are drawn too, and may be smaller than required.</p>'
     bad = not audit.n_exempt or not audit.holds
     page = f"<h2>How groups are distributed</h2><h3>By size</h3>{histogram_svg(shown, below_is_bad=bad)}{text}"
-    if audit.likeliest is not None and audit.target is not None:
+    if audit.about is not None:
         page += (
-            f"<h3>By how sure the attacker is of {escape(audit.target.name)}</h3>{shares_svg(share_bars(audit))}"
-            '<p class="soft small">People by the share that the most frequent class has in their group. At 100 % '
+            f"<h3>By how sure the attacker is of {escape(audit.about)}</h3>{shares_svg(share_bars(audit))}"
+            '<p class="soft small">People by the share that the most frequent value has in their group. At 100 % '
             "nothing is hidden.</p>"
         )
     return page
@@ -212,17 +213,17 @@ def telling(ranking: ColumnRanking) -> str:
         (ranking.public, "If he did not know a column that is public"),
     ):
         if effects:
-            page += f"<h3>{title}</h3>" + _effects(effects)
-    bound = "" if ranking.exact else " People whose target is certain are upper bounds."
+            page += f"<h3>{title}</h3>" + _effects(ranking, effects)
+    bound = "" if ranking.exact else " Counts of people of whom something is certain are upper bounds."
     return page + (
         '<p class="soft small">Today → then. Not knowing a column can also tell more people apart: a test that would '
         f"not have been reached then may be.{bound}</p>"
     )
 
 
-def _effects(effects: Sequence[ColumnEffect]) -> str:
+def _effects(ranking: ColumnRanking, effects: Sequence[ColumnEffect]) -> str:
     rows = [tuple(map(escape, effect_cells(effect))) for effect in effects]
-    return _table([name[:1].upper() + name[1:] for name in HEADER], rows, numbers=(1, 2, 3, 4))
+    return _table([escape(_sentence(name)) for name in ranking.header], rows, numbers=(1, 2, 3, 4))
 
 
 def next_steps(release: Audited, audit: Audit, tree: TreeRelease | None, ranking: ColumnRanking | None) -> str:

@@ -43,10 +43,20 @@ LIMITS = (
         "or facts that rule out combinations of the declared domain, can tell more.",
     ),
 )
-ROWS_ARE_PEOPLE = (
+ROWS = (
     "Rows are taken for people.",
     "If a person has several rows, k rows are not k people. Name the column that tells people apart.",
 )
+SEVERAL_ROWS = (
+    "One row at a time.",
+    "People have several rows each, and different people were counted. Somebody who knows that several rows are the "
+    "same person's can put together what each of them tells.",
+)
+
+
+def limits(audit: Audit) -> tuple[tuple[str, str], ...]:
+    """What the promise leaves out, each as a headline and a text."""
+    return (*LIMITS, ROWS if audit.unit == "rows" else SEVERAL_ROWS)
 
 
 def number(count: int, one: str, many: str) -> str:
@@ -109,14 +119,20 @@ def verdict(audit: Audit) -> tuple[str, str]:
     return "✗ Breach: the promise does not hold", word
 
 
+def known_for_certain(audit: Audit) -> int:
+    """How many people are in groups that are all of one value of the target, or else of the first sensitive column."""
+    return audit.groups.people_in(audit.certain)
+
+
 def even_so(audit: Audit) -> str:
-    """What a verdict that holds does not say: whose target is certain all the same; else nothing."""
-    if not audit.holds or not audit.exposed or audit.target is None:
+    """What a verdict that holds does not say: of whom something is certain all the same; else nothing."""
+    certain = known_for_certain(audit)
+    if not audit.holds or not certain:
         return ""
     bound = "" if audit.exact else "up to "
     return (
-        f"Even so, {audit.target.name!r} is certain for {bound}{audit.exposed:,} of {people_of(audit.n_people)} "
-        f"({percent(audit.exposed, audit.n_people)}): they are in groups that are all of one class. Group sizes do not "
+        f"Even so, {audit.about!r} is certain for {bound}{certain:,} of {people_of(audit.n_people)} "
+        f"({percent(certain, audit.n_people)}): they are in groups that are all of one value. Group sizes do not "
         "stop that. A requirement about values, such as Confidence(0.95), does."
     )
 
@@ -191,28 +207,26 @@ def assumed(audit: Audit) -> list[str]:
 
 def unit(audit: Audit) -> str:
     """What is counted: rows as people, or people with several rows."""
-    rows = number(len(audit.groups.of_row), "row", "rows")
+    rows, people = number(audit.n_rows, "row", "rows"), people_of(audit.n_people)
+    if audit.unit == "rows":
+        return f"A row is a person: {rows} are counted as {people}."
     name = next((column.name for column in audit.columns if column.use == "person"), None)
-    if name is None:
-        return f"A row is a person: {rows} are counted as {people_of(audit.n_people)}."
-    people = people_of(audit.n_people)
-    return f"Column {name!r} tells people apart: {rows} of {people}. Every count is of different people."
+    which = "One column" if name is None else f"Column {name!r}"
+    return f"{which} tells people apart: {rows} of {people}. Every count is of different people."
 
 
 def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
-    """What the attacker knows for certain of the target: a headline, and how to read it."""
-    target = audit.target
-    if target is None:
-        return "no target", "There is no target: what can be learned are the other private columns, by groups alone."
-    if audit.exposed is None or audit.highest_confidence is None:
-        if target.role == "public":
-            return "nothing new", f"The target {target.name!r} is public: there is nothing to learn about it."
-        return "not counted", f"The target {target.name!r} is a number, so no value of it is counted as certain."
+    """What the attacker knows for certain: a headline, and how to read it."""
+    if audit.likeliest is None:
+        return _nothing_asked(audit)
+    certain = known_for_certain(audit)
+    highest = float((audit.likeliest / audit.groups.people).max())
     bound = "" if audit.exact else "at most "
-    head = f"{bound}{people_of(audit.exposed)}" if audit.exposed else "nobody"
-    sure = f"{bound}{100 * audit.highest_confidence:.1f}{NBSP}%"
-    share = percent(audit.exposed, audit.n_people)
-    text = f"He is certain of {target.name!r} for {share} of all people. His highest confidence is {sure}. "
+    head = f"{bound}{people_of(certain)}" if certain else "nobody"
+    text = (
+        f"He is certain of {audit.about!r} for {percent(certain, audit.n_people)} of all people. His highest "
+        f"confidence is {bound}{100 * highest:.1f}{NBSP}%. "
+    )
     if audit.exact:
         return (
             head,
@@ -220,8 +234,20 @@ def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
         )
     return head, text + (
         f"Both numbers are upper bounds: {_why_bound(release, audit)}, and they are computed for an attacker who even "
-        "knows how often each class occurs in each group."
+        "knows how often each value occurs in each group."
     )
+
+
+def _nothing_asked(audit: Audit) -> tuple[str, str]:
+    target = audit.target
+    if target is None:
+        return "not counted", (
+            "There is no target and no sensitive column: whoever is in a large enough group is taken to be safe, "
+            "whatever the group has in common."
+        )
+    if target.role == "public":
+        return "nothing new", f"The target {target.name!r} is public: there is nothing to learn about it."
+    return "not counted", f"The target {target.name!r} is a number, so no value of it is counted as certain."
 
 
 def _why_bound(release: Audited, audit: Audit) -> str:
@@ -246,12 +272,6 @@ def found(audit: Audit) -> str:
         f"right for {risk.marketer:.1%}. Alone in their group: {people_of(risk.unique)}."
     )
     return text.replace("%", f"{NBSP}%")
-
-
-def limits(audit: Audit) -> tuple[tuple[str, str], ...]:
-    """What the promise does not cover."""
-    has_person = any(column.use == "person" for column in audit.columns)
-    return LIMITS if has_person else (*LIMITS, ROWS_ARE_PEOPLE)
 
 
 def column_domain(column: AuditColumn) -> str:

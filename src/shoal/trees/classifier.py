@@ -21,7 +21,7 @@ from shoal.errors import DataError
 from shoal.privacy import Requirement, as_requirement
 from shoal.release.statement import Statement
 from shoal.release.tree import Unknown
-from shoal.trees.estimator import ShoalEstimator, check_one_row_each, checked_target, target_name
+from shoal.trees.estimator import ShoalEstimator, checked_target, target_name
 from shoal.trees.features import MAX_CODES
 from shoal.trees.mine import mine_tree
 from shoal.trees.options import check_options
@@ -63,7 +63,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         The values or bounds of columns that are known beforehand, by column. Of a private numeric column without
         declared bounds, values are clipped at round numbers with enough people at or beyond them.
     person
-        The column that tells people apart. It is never used to learn; a table with several rows a person is refused.
+        The column that tells people apart, where they may have several rows. Every row is learned from, and every
+        group has enough different people. The column itself is never used to learn, and nothing of it is released.
     hierarchies
         How values generalise: a folder of files, or a dict from column to path, nested dict or `Hierarchy`.
     criterion
@@ -218,7 +219,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         Parameters
         ----------
         X
-            One row a person: a data frame, an Arrow table, a NumPy array or a `Table`.
+            The rows, one a person unless `person` is given: a data frame, an Arrow table, a NumPy array or a `Table`.
         y
             The target's values, or the name of its column in `X`.
         """
@@ -237,8 +238,6 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             target_role=self.target_role,
             sensitive=self.sensitive,
         )
-        if self.person is not None:
-            check_one_row_each(table, self.person)
         self.release_ = mine_tree(
             table,
             roles,
@@ -252,6 +251,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             class_weight=self.class_weight,
             max_codes=self.max_codes,
             statement=self.statement,
+            person=self.person,
         )
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
         self.classes_ = np.sort(self.release_.labels)

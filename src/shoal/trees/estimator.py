@@ -108,14 +108,3 @@ def checked_target(y: Any) -> Any:
     if values.ndim == 1 and not (values.dtype.kind == "f" and np.isnan(values).any()):
         check_classification_targets(values)
     return y
-
-
-def check_one_row_each(table: Table, person: str) -> None:
-    """Refuse a table in which somebody has several rows: k rows would not be k people."""
-    several = int((table[person].counts() > 1).sum())
-    if several:
-        raise DataError(
-            "several-rows",
-            f"Column {person!r} names {several:,} people with several rows each; k rows would not be k people. "
-            "Bring the table to one row a person first.",
-        )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.trees.forms import Cuts, Form
+from shoal.trees.people import PeopleVeto, all_kept
 from shoal.trees.score import Order, Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.veto import Veto
@@ -74,17 +75,22 @@ class Ground(Protocol):
 class NodeGround:
     """With the target alone private, people are told apart by their nodes and nothing else."""
 
-    def __init__(self, engine: Engine, veto: Veto, least_people: int) -> None:
+    def __init__(self, engine: Engine, veto: Veto, least_people: int, people: PeopleVeto | None) -> None:
         self._engine = engine
         self._veto = veto
+        self._people = people
         self.least_to_split = 2 * least_people
 
     def kept(self, nodes: Nodes, f: int, form: Form, look: Look) -> NDArray[np.bool_]:
         """See `Ground`."""
+        people = self._people
+        veto = self._veto if people is None else people.by_rows
         kept = np.ones(look.gains.shape, dtype=bool)
-        for by in self._veto.questions:
-            kept &= form.kept(self._veto.asked(look.counts, by), look.order, self._veto, by)
-        return kept
+        for by in veto.questions:
+            kept &= form.kept(veto.asked(look.counts, by), look.order, veto, by)
+        if people is None:
+            return kept
+        return all_kept(form, kept, look.order, lambda which, branch: people.nodes_keep(nodes.ids[which], f, branch))
 
     def tried(self, nodes: Nodes, f: int, branch_of: NDArray[np.int32], n_branches: int) -> tuple[Nodes, Ids]:
         """See `Ground`."""

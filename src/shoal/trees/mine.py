@@ -11,12 +11,14 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal._threads import side_by_side
-from shoal.audit import audit
+from shoal.audit import Audit, audit
 from shoal.data.domain import Domain, check_sensitive, declare_domain
 from shoal.data.hierarchy import Hierarchy
+from shoal.data.person import whose_rows
 from shoal.data.roles import Roles
 from shoal.data.table import Table
 from shoal.engines import Engine, MemoryEngine
+from shoal.engines.base import Ids
 from shoal.errors import DataError, PromiseError, RequirementError
 from shoal.privacy import Requirement, least_people, needs_values, people_behind
 from shoal.release import TreeRelease
@@ -60,39 +62,54 @@ def mine_tree(
     max_codes: int = MAX_CODES,
     statement: Statement = "counts",
     one_queue: bool = False,
+    person: str | None = None,
 ) -> TreeRelease:
     """Mine a tree that keeps a requirement, and attach the verdict of its audit.
 
     The parameters are those of `AnonymousTreeClassifier`. `one_queue` asks for the loop that any roles need even where
     the faster one would do; both give the same tree there.
     """
-    task = prepare(table, roles, requirement, domain=domain, hierarchies=hierarchies or {}, max_codes=max_codes)
-    weights = class_weights(class_weight, task.table[roles.target])
-    grown = grow(
-        task,
-        criterion=criterion,
-        strict=strict,
-        max_depth=max_depth,
-        max_leaves=max_leaves,
-        grouping=grouping,
-        min_gain=min_gain,
-        weights=weights,
-        lookahead=lookahead,
-        one_queue=one_queue,
-        pruning=pruning,
-        search=search,
-    )
-    release = publish(
-        grown,
-        task.engine.features,
-        task.table,
-        roles,
-        requirement,
-        declared=task.declared,
-        weights=None if weights is None else weights.units,
-        statement=statement,
-    )
-    verdict = audit(release, task.table, privacy=requirement)
+
+    def attempt(pruning: Pruning) -> tuple[TreeRelease, Audit]:
+        task = prepare(
+            table, roles, requirement, domain=domain, hierarchies=hierarchies or {}, max_codes=max_codes, person=person
+        )
+        weights = class_weights(class_weight, task.table[roles.target])
+        grown = grow(
+            task,
+            criterion=criterion,
+            strict=strict,
+            max_depth=max_depth,
+            max_leaves=max_leaves,
+            grouping=grouping,
+            min_gain=min_gain,
+            weights=weights,
+            lookahead=lookahead,
+            one_queue=one_queue,
+            pruning=pruning,
+            search=search,
+        )
+        release = publish(
+            grown,
+            task.engine.features,
+            task.table,
+            roles,
+            requirement,
+            declared=task.declared,
+            weights=None if weights is None else weights.units,
+            statement=statement,
+            person=task.person,
+        )
+        if person is None or task.person is None:
+            return release, audit(release, task.table, privacy=requirement)
+        rows = task.table.with_column(table[person])
+        return release, audit(release, rows, privacy=requirement, person=person)
+
+    release, verdict = attempt(pruning)
+    if not verdict.holds and release.several_rows and needs_values(requirement) and pruning is not None:
+        # Where groups share people, two that keep a requirement about values may break it when pruning merges them:
+        # somebody with a value in each counts with the one that most of the merged group have.
+        release, verdict = attempt(None)
     if not verdict.holds:  # never on purpose: the audit shares no code with the grower
         raise PromiseError("audit-failed", "The mined tree failed its own audit and is withheld. Please report this.")
     return release.with_audit(verdict)
@@ -108,6 +125,7 @@ class Task:
     engine: Engine
     veto: Veto
     declared: frozenset[str]  # columns whose domain the user declared
+    person: Ids | None = None  # whose row each is, where people have several
 
 
 def prepare(
@@ -118,12 +136,14 @@ def prepare(
     domain: Domain | None,
     hierarchies: Mapping[str, Hierarchy],
     max_codes: int = MAX_CODES,
+    person: str | None = None,
 ) -> Task:
     """Settle the domain, check what is asked, and set up the engine."""
     least = least_people(requirement)
-    table = declare_domain(table, roles, domain, hierarchies, people=people_behind(requirement))
+    whose = None if person is None else whose_rows(table[person])
+    table = declare_domain(table, roles, domain, hierarchies, people=people_behind(requirement), person=whose)
     target = table[roles.target]
-    _check_target(table, roles, least)
+    _check_target(table, roles, least, whose)
     made = side_by_side(
         lambda name: make_feature(
             table[name], public=name in roles.public, hierarchies=hierarchies, max_codes=max_codes
@@ -148,10 +168,15 @@ def prepare(
         target.codes,
         target.n_codes,
         [(column.codes, column.n_codes) for column in sensitive],
+        whose,
     )
-    veto = Veto(requirement, [column.counts() for column in sensitive])
+    totals = [column.counts() for column in sensitive]
+    if whose is not None and needs_values(requirement):
+        everybody = np.zeros(1, dtype=np.int64)
+        totals = [engine.span_people(everybody, None, None, 1, by)[0, 0] for by in range(len(sensitive))]
+    veto = Veto(requirement, totals)
     listed = {name for name, hierarchy in hierarchies.items() if hierarchy.values is not None}
-    return Task(table, roles, requirement, engine, veto, frozenset({*(domain or {}), *listed}))
+    return Task(table, roles, requirement, engine, veto, frozenset({*(domain or {}), *listed}), whose)
 
 
 def grow(
@@ -187,7 +212,9 @@ def grow(
     # the faster loops: groups are the leaves, or the nodes where private tests begin
     alone = roles.target_role == "private" and max_leaves is None and not one_queue
     if alone and not roles.private:
-        searching = Search(engine, least_people=least, gini=criterion == "gini") if search else None
+        # an outlook counts rows: as many as so many people have on the average
+        in_rows = least * engine.n_people // engine.n_different
+        searching = Search(engine, least_people=in_rows, gini=criterion == "gini") if search else None
         rounds = Rounds(engine, score, task.veto, least_people=least, hopeless=closed, search=searching, **common)
         return prune(rounds.grow(), pruning, weights)
     public_first = None
@@ -199,9 +226,11 @@ def grow(
             return public_first
     # private leaves may be of any size
     closed = partial(hopeless, n_people=engine.n_people, weights=weights) if pruning == "cost" else None
-    book = SpanBook(engine, task.veto, target_is_public=roles.target_role == "public", strict=strict)
-    # many nodes at a time: for k alone, without C4.5's ratios, values that merge and trials of splits
-    many = alone and pruning == "cost" and task.veto.least is not None
+    book = SpanBook(
+        engine, task.veto, target_is_public=roles.target_role == "public", strict=strict, least_people=least
+    )
+    # many nodes at a time: for k alone, one row a person, without C4.5's ratios, values that merge and trials of splits
+    many = alone and pruning == "cost" and task.veto.least is not None and not engine.several_rows
     loop: Batches | Queue
     if many and not score.by_ratio and grouping != "merge" and not lookahead:
         loop = Batches(engine, score, book, least_people=least, grouping=grouping, max_depth=depth, hopeless=closed)
@@ -214,7 +243,7 @@ def grow(
     return min(public_first, by_gain, key=lambda grown: expected_of(grown, pruning))
 
 
-def _check_target(table: Table, roles: Roles, least: int) -> None:
+def _check_target(table: Table, roles: Roles, least: int, whose: Ids | None) -> None:
     target = table[roles.target]
     if target.kind != "categorical":
         raise DataError("target-numeric", f"The target {target.name!r} is numeric; a classifier needs classes.")
@@ -223,9 +252,11 @@ def _check_target(table: Table, roles: Roles, least: int) -> None:
         raise DataError("target-missing", f"The target {target.name!r} is missing in {n} row(s). Remove them first.")
     if np.count_nonzero(target.counts()) < 2:
         raise DataError("one-class", f"The target {target.name!r} has only one class: there is nothing to learn.")
-    if table.n_rows < least:
+    people = table.n_rows if whose is None else int(whose.max()) + 1
+    if people < least:
+        has = f"{table.n_rows:,} row(s)" + ("" if whose is None else f" of {people:,} people")
         raise PromiseError(
             "table-too-small",
-            f"The requirement needs groups of at least {least:,} people but the table has {table.n_rows:,} row(s). "
+            f"The requirement needs groups of at least {least:,} people but the table has {has}. "
             "Use more people or a smaller k.",
         )

@@ -10,9 +10,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.person import people_by_code
 from shoal.data.roles import Roles
 from shoal.data.table import Table
 from shoal.engines import Feature
+from shoal.engines.base import Ids
 from shoal.errors import RequirementError
 from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
@@ -33,6 +35,7 @@ def publish(
     declared: Collection[str],
     weights: Sequence[float] | None = None,
     statement: Statement = "counts",
+    person: Ids | None = None,
 ) -> TreeRelease:
     """State a grown tree in values and numbers.
 
@@ -41,6 +44,7 @@ def publish(
     still allows; those that nobody can take lead to one empty leaf.
 
     `weights` are those of the target's classes in predictions, by code; `statement` is what is said of the leaves.
+    Where `person` says whose row each is, leaves count different people of each class.
     """
     if weights is not None and not are_weights(weights, table[roles.target].n_codes):
         raise RequirementError(
@@ -91,7 +95,21 @@ def publish(
         unused={name: "public" if name in roles.public else "private" for name in roles.features if name not in stated},
         weights=None if weights is None else tuple(map(float, weights)),
     )
+    if person is not None:
+        release = count_people(release, table, person)
     return release.stating(statement)
+
+
+def count_people(release: TreeRelease, table: Table, person: Ids) -> TreeRelease:
+    """The release with the different people of each leaf and class instead of their rows."""
+    n_people, n_classes = int(person.max()) + 1, len(release.classes)
+    bins = release.apply(table) * n_classes + table[release.target].codes
+    counts = people_by_code(bins, len(release.nodes) * n_classes, person).reshape(-1, n_classes)
+    nodes = tuple(
+        replace(node, counts=tuple(own.tolist())) if node.is_leaf else node
+        for node, own in zip(release.nodes, counts, strict=True)
+    )
+    return replace(release, nodes=nodes, several_rows=True, people=n_people)
 
 
 def _branch(child: int, codes: Mask, feature: Feature, table: Table, split: Split, group: int | None) -> Branch:

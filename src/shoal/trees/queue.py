@@ -17,6 +17,7 @@ from shoal.engines.base import Ids
 from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import form_of
 from shoal.trees.lookahead import Lookahead, Nodes, SpanGround
+from shoal.trees.people import first_kept
 from shoal.trees.score import Score
 from shoal.trees.spans import SpanBook
 from shoal.trees.split import GrownNode, Hopeless, Split
@@ -89,16 +90,19 @@ class Queue:
         counts = self._engine.node_counts(np.array([self._ids[node]]), f)
         order = form.order(counts)
         gains = form.gains(counts, order)
-        kept = self._book.kept(reach, f, form, order, gains.shape[1])
-        if kept[position]:
+        possible = self._book.possible(reach, f, form, order, gains.shape[1])
+        if possible[position] and self._book.keep(reach, f, form.branches(np.array([position]), order))[0]:
             self._split(node, form.split(f, position, None if order is None else order[0]), counts)
             return
         if self._looks_ahead(node):
             self._open_far(node, [f])
             return
-        best = int(form.choose(gains, kept[None])[0])
+        found, top = first_kept(
+            form, gains, possible[None], order, lambda _, branch_of: self._book.keep(reach, f, branch_of)
+        )
+        best = int(top[0])
         gains = self._score.evident(gains.T, self._grown[node].counts[None]).T
-        if kept[best] and gains[0, best]:
+        if found[0] and gains[0, best]:
             value: float = int(gains[0, best])
             if self._score.by_ratio:
                 sizes = form.sizes(counts, np.array([best]), order)

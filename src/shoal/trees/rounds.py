@@ -19,7 +19,8 @@ from shoal.release.parse import MAX_DEPTH
 from shoal.trees.forms import Cuts, Form, form_of
 from shoal.trees.lookahead import Chosen, Lookahead, NodeGround
 from shoal.trees.offers import Offer, offer_of
-from shoal.trees.score import Score
+from shoal.trees.people import PeopleVeto, best_kept
+from shoal.trees.score import Order, Score
 from shoal.trees.search import Search
 from shoal.trees.spans import root_refusal
 from shoal.trees.split import GrownNode, Hopeless
@@ -68,6 +69,7 @@ class Rounds:
         self._engine = engine
         self._score = score
         self._veto = veto
+        self._people = PeopleVeto(engine, veto, least_people) if engine.several_rows else None
         self._least = least_people
         self._max_depth = max_depth
         self._hopeless = hopeless
@@ -78,15 +80,19 @@ class Rounds:
         # what a search foresees are splits in two; beside those the branches of a hierarchy would look too dear
         in_two = all(form is None or isinstance(form, Cuts) for form in self._forms)
         self._search = search if in_two else None
-        ground = NodeGround(engine, veto, least_people)
+        ground = NodeGround(engine, veto, least_people, self._people)
         self._lookahead = Lookahead(engine, score, self._forms, ground) if lookahead else None
         self._grown: list[GrownNode] = []
 
     def grow(self) -> list[GrownNode]:
         """Split until no open node has a split that gains and keeps the requirement."""
         root = self._engine.node_classes(np.zeros(1, dtype=np.int64))
-        if not all(self._veto.kept(self._veto.asked(root, by), by).all() for by in self._veto.questions):
-            raise root_refusal(self._engine.n_people)
+        if self._people is not None:
+            kept = bool(self._people.whole_kept(np.zeros(1, dtype=np.int64)).all())
+        else:
+            kept = all(self._veto.kept(self._veto.asked(root, by), by).all() for by in self._veto.questions)
+        if not kept:
+            raise root_refusal(self._engine.n_different)
         return self.grow_from([GrownNode(0, root[0], id=0)])
 
     def grow_from(self, starts: list[GrownNode]) -> list[GrownNode]:
@@ -156,9 +162,17 @@ class Rounds:
         return self._worth(np.concatenate(new_ids), new_nodes)
 
     def _offers(self, ids: Ids, f: int, form: Form) -> Offer:
-        return offer_of(
-            self._engine, self._score, ids, f, form, lambda counts, order, _: form.best(counts, order, self._veto)
-        )
+        people = self._people
+
+        def best(counts: Counts, order: Order | None, piece: slice) -> tuple[Counts, Counts]:
+            if people is None or self._veto.least == 1:  # whoever is somewhere is one person
+                return form.best(counts, order, self._veto)
+            own = ids[piece]
+            return best_kept(
+                form, counts, order, people, lambda nodes, branch_of: people.nodes_keep(own[nodes], f, branch_of)
+            )
+
+        return offer_of(self._engine, self._score, ids, f, form, best)
 
     def _worth(self, ids: Ids, nodes: list[int]) -> tuple[Ids, list[int]]:
         """Count new nodes by class; those that may have a split."""

@@ -12,6 +12,7 @@ from shoal.engines import Engine
 from shoal.engines.base import Ids
 from shoal.errors import PromiseError
 from shoal.trees.forms import Form
+from shoal.trees.people import PeopleVeto, all_kept
 from shoal.trees.score import Order
 from shoal.trees.veto import Veto
 
@@ -32,11 +33,16 @@ class SpanBook:
         Then an outsider sees the class, and each class starts as a span of its own.
     strict
         Ask the requirement of single-bin spans too (PKDD'06), though they tell nothing private (VLDB'08 Claim 3).
+    least_people
+        People that any group has that keeps the requirement.
     """
 
-    def __init__(self, engine: Engine, veto: Veto, *, target_is_public: bool, strict: bool) -> None:
+    def __init__(
+        self, engine: Engine, veto: Veto, *, target_is_public: bool, strict: bool, least_people: int = 1
+    ) -> None:
         self._engine = engine
         self._veto = veto
+        self._people = PeopleVeto(engine, veto, least_people) if engine.several_rows else None
         self._strict = strict
         self._n_spans = 1
         self._first_child = np.zeros(1, dtype=np.int64)
@@ -49,7 +55,7 @@ class SpanBook:
             self.root = self.root[self.root >= 0]
         failing = ~self._kept_whole(self.root)
         if failing.any():
-            raise root_refusal(engine.n_people)
+            raise root_refusal(engine.n_different)
 
     def current(self, reach: Ids) -> Ids:
         """What the spans of a reach have become."""
@@ -62,14 +68,30 @@ class SpanBook:
 
     def kept(self, reach: Ids, f: int, form: Form, order: Order | None, n_positions: int) -> NDArray[np.bool_]:
         """Which positions of a public feature keep the requirement for every span that reaches the node."""
+        possible = self.possible(reach, f, form, order, n_positions)
+        if self._people is None:
+            return possible
+        kept = all_kept(form, possible[None], order, lambda _, branch_of: self.keep(reach, f, branch_of))
+        return np.asarray(kept[0])
+
+    def possible(self, reach: Ids, f: int, form: Form, order: Order | None, n_positions: int) -> NDArray[np.bool_]:
+        """The same; where people have several rows, the positions that rows alone do not refuse."""
+        veto = self._veto if self._people is None else self._people.by_rows
         kept = np.ones(n_positions, dtype=bool)
         asked = self._asked(reach)
-        for by in self._veto.questions if len(asked) else []:
+        for by in veto.questions if len(asked) else []:
             counts = self._engine.span_counts(asked, f, by)
             # the values' order is the node's, for all spans alike
             shared = None if order is None else np.broadcast_to(order, (len(asked), order.shape[1]))
-            kept &= form.kept(counts, shared, self._veto, by).all(axis=0)
+            kept &= form.kept(counts, shared, veto, by).all(axis=0)
         return kept
+
+    def keep(self, reach: Ids, f: int, branch_of: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which possible splits of a public feature (positions × codes) keep it."""
+        asked = self._asked(reach)
+        if self._people is None or not len(asked):
+            return np.ones(len(branch_of), dtype=bool)
+        return self._people.spans_keep(asked, f, branch_of)
 
     def keeps_private(self, reach: Ids) -> bool:
         """Whether a private split keeps it: single-bin spans that reach the node lose their exemption."""
@@ -119,6 +141,8 @@ class SpanBook:
         return kept
 
     def _kept(self, spans: Ids) -> NDArray[np.bool_]:
+        if self._people is not None:
+            return self._people.whole_kept(spans)
         kept = np.ones(len(spans), dtype=bool)
         for by in self._veto.questions:
             kept &= self._veto.kept(self._engine.span_counts(spans, None, by)[:, 0], by)

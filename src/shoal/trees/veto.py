@@ -41,6 +41,10 @@ class Veto:
         """What counts are needed: None for sizes, or the number of a sensitive column."""
         return ([None] if self._sizes else []) + (list(range(len(self._totals))) if self._values else [])
 
+    def n_values(self, by: int) -> int:
+        """How many values a sensitive column has."""
+        return len(self._totals[by])
+
     @staticmethod
     def asked(counts: Counts, by: int | None) -> Counts:
         """Counts by class of sets that are told apart by everything public, as a question wants them."""

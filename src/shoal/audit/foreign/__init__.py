@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.audit.foreign import blackbox, centroids, lightgbm, trees, xgboost
+from shoal.audit.foreign import blackbox, centroids, dumps, lightgbm, trees, xgboost
 from shoal.audit.rules import Rules
 from shoal.audit.subject import Subject
 from shoal.data.frames import to_table
@@ -58,7 +58,8 @@ def read_model(
             "target-unnamed",
             "This model predicts a target, which is part of what it tells: give y, the target's values or its column.",
         )
-    features = table.drop([*([] if target is None else [target]), *also])
+    named = _named_by(model)
+    features = table.drop([*([] if target is None else [target]), *(name for name in also if name not in named)])
     for reader in READERS:
         subject = reader(model, features, None if target is None else table[target], domain)
         if subject is not None:
@@ -68,7 +69,10 @@ def read_model(
 
 def _predicts(model: Any) -> bool:
     """Whether a model was taught a target. Without it bins would be too few, and groups that fail could seem exempt."""
-    if isinstance(model, lightgbm.LightGBMModel | xgboost.XGBoostModel):
+    final = dumps.final_estimator(model)
+    if isinstance(final, lightgbm.LightGBMModel | xgboost.XGBoostModel):
+        return True
+    if dumps.is_of(final, "lightgbm") or dumps.is_of(final, "xgboost"):
         return True
     from sklearn.base import is_classifier, is_regressor
 
@@ -76,6 +80,16 @@ def _predicts(model: Any) -> bool:
         return bool(is_classifier(model) or is_regressor(model))
     except (AttributeError, TypeError):  # no estimator of scikit-learn
         return hasattr(model, "classes_")
+
+
+def _named_by(model: Any) -> frozenset[str]:
+    """The columns that a model says it was given, as far as it says so: a sensitive column may be one of them."""
+    names = getattr(model, "feature_names_in_", ())
+    if isinstance(model, lightgbm.LightGBMModel):
+        names = dict(line.partition("=")[::2] for line in model.text.splitlines()).get("feature_names", "").split(" ")
+    elif isinstance(model, xgboost.XGBoostModel):
+        names = model.body.get("learner", {}).get("feature_names", ())
+    return frozenset(map(str, names))
 
 
 def _read(X: Any, y: Any, model: Any) -> Table:

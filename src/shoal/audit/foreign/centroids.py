@@ -92,7 +92,9 @@ class Centroids(Subject):
         parts += [model.words("can perhaps be in", perhaps)] if len(perhaps) else []
         return " and ".join(parts), tuple(model.number_of[np.append(surely, perhaps)].tolist())
 
-    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """Centroids that too few people stand behind: they are, or nearly are, these people's values."""
         points = self._points(table, self.domain)
         target = None if self.target is None else as_categorical(table[self.target])

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.foreign.features import Feature, Numbers, compared, largest_at_most, seen
+from shoal.audit.foreign.features import Feature, Numbers, compared, largest_at_most, numbers_column
 from shoal.data.table import Column
 from shoal.errors import DataError
 from shoal.release import Attribute
@@ -60,7 +60,7 @@ class FeatureAtoms:
             self.cuts = _cuts(features, bounds, *attribute.bounds, single)
             # a test is the same for all numbers of an atom, so its upper end stands for it
             ends = np.append(self.cuts, attribute.bounds[1])
-            values = Column(attribute.name, "numeric", np.empty(0, dtype=np.uint8), ends)
+            values = numbers_column(attribute.name, ends)
             self.n_known = len(ends)
             inside = self._holds_a_value(ends)
         self.n = self.n_known + attribute.missing
@@ -107,6 +107,7 @@ def _cuts(
 ) -> Numbers:
     """Where some test of a numeric column changes its mind, or a feature is about to turn."""
     found = [np.empty(0)]
+    ends: dict[bytes, Column] = {}  # features with the same breaks are asked with one column, which they remember
     for number, feature in features.items():
         breaks = feature.breaks[(feature.breaks >= low) & (feature.breaks < high)]
         found.append(breaks)
@@ -116,8 +117,8 @@ def _cuts(
         first = np.concatenate([[low], np.nextafter(breaks, np.inf)])
         last = np.concatenate([breaks, [high]])
         # of the bounds only those between the two ends of a piece are crossed in it
-        begin = np.searchsorted(asked, seen(feature, first, single), side="left")
-        end = np.searchsorted(asked, seen(feature, last, single), side="left")
+        both = ends.setdefault(breaks.tobytes(), numbers_column(feature.column, np.concatenate([first, last])))
+        begin, end = np.searchsorted(asked, compared(feature.numbers(both)[:-1], single), side="left").reshape(2, -1)
         n = np.maximum(end - begin, 0)
         piece = np.repeat(np.arange(len(n)), n)
         which = begin[piece] + np.arange(len(piece)) - np.repeat(np.cumsum(n) - n, n)

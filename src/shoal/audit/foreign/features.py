@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the numbers that a model sees come from: features traced back through a pipeline to columns.
-
-A transformer that treats every column by itself is never computed anew here. It is asked: the values of one column go
-through the fitted transformer itself, so that numbers are those of the model to the last bit. (The rows are taken to
-be float64, as scikit-learn makes of whole numbers too; a pipeline that was given float32 computes more coarsely.)
-"""
+"""Where the numbers that a model sees come from: features, each made of one column of the table."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.table import Column
-from shoal.errors import DataError, closest
 
 Numbers = NDArray[np.float64]
-LARGE = 1e150
 NO_BREAKS = np.empty(0, dtype=np.float64)
 
 
@@ -63,14 +55,18 @@ def trace(model: Any, names: Sequence[str]) -> tuple[Any, list[Feature | None]]:
     estimator, features
         None stands for a feature that mixes columns or cannot be traced: see `sources`.
     """
-    estimator, wires = _trace(model, names)
-    return estimator, [_feature(wire) if isinstance(wire, _Wire) else None for wire in wires]
+    from shoal.audit.foreign._wires import Wire, as_feature, follow
+
+    estimator, wires = follow(model, names)
+    return estimator, [as_feature(wire) if isinstance(wire, Wire) else None for wire in wires]
 
 
 def sources(model: Any, names: Sequence[str]) -> list[frozenset[str]]:
     """For each input feature of the final estimator the columns it is made of."""
-    _, wires = _trace(model, names)
-    return [frozenset([wire.column]) if isinstance(wire, _Wire) else wire for wire in wires]
+    from shoal.audit.foreign._wires import Wire, follow
+
+    _, wires = follow(model, names)
+    return [frozenset([wire.column]) if isinstance(wire, Wire) else wire for wire in wires]
 
 
 def largest_at_most(feature: Feature, bounds: Numbers, low: Numbers, high: Numbers, single: bool) -> Numbers:
@@ -90,8 +86,12 @@ def largest_at_most(feature: Feature, bounds: Numbers, low: Numbers, high: Numbe
 
 def seen(feature: Feature, numbers: Numbers, single: bool) -> Numbers:
     """What the model sees of some numbers of a numeric column, perhaps rounded to float32."""
-    column = Column(feature.column, "numeric", np.empty(0, dtype=np.uint8), np.array(numbers, dtype=np.float64))
-    return compared(feature.numbers(column)[:-1], single)
+    return compared(feature.numbers(numbers_column(feature.column, numbers))[:-1], single)
+
+
+def numbers_column(name: str, numbers: Numbers) -> Column:
+    """A column that has some numbers as its dictionary, and no rows."""
+    return Column(name, "numeric", np.empty(0, dtype=np.uint8), np.array(numbers, dtype=np.float64))
 
 
 def compared(numbers: Numbers, single: bool) -> Numbers:
@@ -110,241 +110,3 @@ def _order(numbers: Numbers) -> NDArray[np.int64]:
 
 def _number(order: NDArray[np.int64]) -> Numbers:
     return np.where(order < 0, np.int64(-(2**63)) - order, order).view(np.float64)
-
-
-# -------------------------------------------------------------------------------------------------- inside
-
-
-@dataclass(frozen=True, eq=False)
-class _Wire:
-    """A cell of a row somewhere in a pipeline, made of one column: strings, booleans or numbers."""
-
-    column: str
-    cells: Callable[[Column], NDArray[Any]]
-    affine: tuple[float, float] | None
-    breaks: Callable[[], Numbers]
-
-
-Wires = list[_Wire | frozenset[str]]
-
-
-def _feature(wire: _Wire) -> Feature:
-    return Feature(wire.column, lambda column: _floats(wire, column), wire.affine, wire.breaks())
-
-
-def _floats(wire: _Wire, column: Column) -> Numbers:
-    try:
-        return np.asarray(wire.cells(column), dtype=np.float64)
-    except (ValueError, TypeError):
-        raise DataError(
-            "model-refuses", f"The model is given column {column.name!r} as it is, but the column holds no numbers."
-        ) from None
-
-
-def _trace(model: Any, names: Sequence[str]) -> tuple[Any, Wires]:
-    model = getattr(model, "best_estimator_", model)  # of a search over parameters
-    own = getattr(model, "feature_names_in_", None)
-    inputs = [str(name) for name in (names if own is None else own)]
-    for name in inputs:
-        if name not in names:
-            raise DataError("no-column", f"The model asks for column {name!r}.{closest(name, names)}")
-    n = getattr(model, "n_features_in_", len(inputs))
-    if n != len(inputs):
-        raise DataError("column-count", f"The model takes {n} column(s); the rows have {len(inputs)}.")
-    wires: Wires = [_Wire(name, _raw, (1.0, 0.0), lambda: NO_BREAKS) for name in inputs]
-    sparse = False
-    while hasattr(model, "steps"):
-        *steps, (_, final) = model.steps
-        followers = [step for _, step in steps[1:]] + [final]
-        for (_, step), follower in zip(steps, followers, strict=True):
-            wires, sparse = _through(step, wires, sparse, getattr(follower, "n_features_in_", None))
-        model = getattr(final, "best_estimator_", final)
-    inner = getattr(model, "_preprocessor", None)  # histogram gradient boosting encodes categories by itself
-    return model, wires if inner is None else _columns(inner, wires, sparse)[0]
-
-
-def _raw(column: Column) -> NDArray[Any]:
-    """The cells of a column's dictionary as the model is given them, and missing."""
-    if column.kind == "numeric":
-        return np.append(column.numbers, np.nan)
-    if column.labels == "string":
-        return np.array([*column.names, np.nan], dtype=object)
-    if column.labels == "boolean":
-        return np.append([float(name == "True") for name in column.names], np.nan)
-    return np.append([float(name) for name in column.names], np.nan)
-
-
-def _through(step: Any, wires: Wires, sparse: bool, n_outputs: int | None) -> tuple[Wires, bool]:
-    """The wires that leave a fitted transformer, and whether they leave it as a sparse matrix."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.pipeline import FeatureUnion, Pipeline
-
-    if step is None or isinstance(step, str):  # "passthrough"
-        return wires, sparse
-    if isinstance(step, Pipeline):
-        followers = [*(each for _, each in step.steps[1:]), None]
-        for (_, inner), follower in zip(step.steps, followers, strict=True):
-            after = n_outputs if follower is None else getattr(follower, "n_features_in_", None)
-            wires, sparse = _through(inner, wires, sparse, after)
-        return wires, sparse
-    if isinstance(step, ColumnTransformer):
-        return _columns(step, wires, sparse)
-    if isinstance(step, FeatureUnion):
-        parts = [_through(inner, wires, sparse, None) for _, inner in step.transformer_list if inner != "drop"]
-        return [wire for part, _ in parts for wire in part], any(each for _, each in parts)
-    if hasattr(step, "get_support"):
-        return [wires[i] for i in np.flatnonzero(step.get_support())], sparse
-    if _does_nothing(step):
-        return wires, sparse
-    from shoal.audit.foreign._columnwise import outputs_of
-
-    origin = outputs_of(step)
-    if origin is None:
-        mixed = frozenset().union(*(frozenset([w.column]) if isinstance(w, _Wire) else w for w in wires))
-        return [mixed] * _count(step, n_outputs), sparse
-    answer: Wires = []
-    blocks = {i: _Block(step, i, wire, sparse) for i, wire in enumerate(wires) if isinstance(wire, _Wire)}
-    for output, i in enumerate(origin):
-        wire = wires[i]
-        answer.append(blocks[i].output(output) if isinstance(wire, _Wire) else wire)
-    sparse = sparse if hasattr(step, "scale_") else bool(getattr(step, "sparse_output", False))
-    return answer, sparse or getattr(step, "encode", None) == "onehot"
-
-
-def _does_nothing(step: Any) -> bool:
-    """Whether a `FunctionTransformer` has no function, or one that only looks."""
-    from functools import partial
-
-    from sklearn.utils import check_array
-
-    func = getattr(step, "func", step)
-    return func is None or (isinstance(func, partial) and func.func is check_array)
-
-
-def _count(step: Any, n_outputs: int | None) -> int:
-    if n_outputs is not None:
-        return n_outputs
-    try:
-        return len(step.get_feature_names_out())
-    except (AttributeError, ValueError, TypeError):
-        raise DataError(
-            "model-untraceable", f"How many features {type(step).__name__} makes inside the model cannot be told."
-        ) from None
-
-
-def _columns(step: Any, wires: Wires, sparse: bool) -> tuple[Wires, bool]:
-    """Through a fitted `ColumnTransformer`."""
-    names = [str(name) for name in getattr(step, "feature_names_in_", [])]
-    answer: Wires = []
-    for name, inner, chosen in step.transformers_:
-        places = _places(chosen, names, len(wires))
-        if len(places) and not (isinstance(inner, str) and inner == "drop"):
-            where = step.output_indices_[name]
-            answer += _through(inner, [wires[i] for i in places], sparse, where.stop - where.start)[0]
-    return answer, bool(step.sparse_output_)
-
-
-def _places(chosen: Any, names: list[str], n: int) -> NDArray[np.int64]:
-    """The positions of some columns, however they were named."""
-    if isinstance(chosen, slice):
-        if isinstance(chosen.start, str) or isinstance(chosen.stop, str):  # of names, both ends included
-            start = 0 if chosen.start is None else names.index(chosen.start)
-            stop = n if chosen.stop is None else names.index(chosen.stop) + 1
-            return np.arange(start, stop, chosen.step)
-        return np.arange(n)[chosen]
-    listed: list[Any] = [chosen] if np.isscalar(chosen) else list(chosen)
-    if listed and isinstance(listed[0], str):
-        return np.array([names.index(name) for name in listed], dtype=np.int64)
-    return np.atleast_1d(np.arange(n)[np.array(listed, dtype=bool if _is_mask(listed) else np.int64)])
-
-
-def _is_mask(listed: list[Any]) -> bool:
-    return bool(listed) and isinstance(listed[0], bool | np.bool_)
-
-
-class _Block:
-    """One input of a transformer that treats every column by itself, and all that comes of it."""
-
-    def __init__(self, step: Any, place: int, wire: _Wire, sparse: bool) -> None:
-        self.step, self.place, self.wire, self.sparse = step, place, wire, sparse
-        self._last: tuple[Column, Any, NDArray[np.bool_]] | None = None
-
-    def output(self, number: int) -> _Wire:
-        from shoal.audit.foreign._columnwise import affine_of
-
-        own = affine_of(self.step, self.place, number)
-        affine = None
-        if own is not None and self.wire.affine is not None:
-            affine = (own[0] * self.wire.affine[0], own[0] * self.wire.affine[1] + own[1])
-        return _Wire(self.wire.column, lambda column: self._cells(column, number), affine, self._breaks)
-
-    def _breaks(self) -> Numbers:
-        """Those of the wire, and the places in it where the transformer turns."""
-        from shoal.audit.foreign._columnwise import turns_of
-
-        turns = turns_of(self.step, self.place)
-        before = self.wire.breaks()
-        if not len(turns):
-            return before
-        if self.wire.affine == (1.0, 0.0):
-            return np.unique(np.concatenate([before, turns]))
-        # numbers beyond these are nobody's, and some transformers overflow there
-        low = np.concatenate([[-LARGE], np.nextafter(before, np.inf)])
-        high = np.concatenate([before, [LARGE]])
-        found = largest_at_most(
-            _feature(self.wire),
-            np.tile(turns, len(low)),
-            np.repeat(low, len(turns)),
-            np.repeat(high, len(turns)),
-            False,
-        )
-        found = np.concatenate([before, found])
-        return np.unique(found[np.isfinite(found)])
-
-    def _cells(self, column: Column, output: int) -> NDArray[Any]:
-        if self._last is None or self._last[0] is not column:
-            self._last = (column, *self._transform(self.wire.cells(column)))
-        _, matrix, refused = self._last
-        answer = matrix[:, [output]]
-        answer = answer.toarray()[:, 0] if hasattr(answer, "toarray") else answer[:, 0]
-        if refused.any():
-            answer = np.where(refused, np.inf, answer)
-        return np.asarray(answer)
-
-    def _transform(self, cells: NDArray[Any]) -> tuple[Any, NDArray[np.bool_]]:
-        """What the transformer makes of some cells, and which of them it refuses."""
-        from shoal.audit.foreign._columnwise import prepare, refuses
-
-        cells, filler = prepare(self.step, self.place, cells)
-        refused = refuses(self.step, self.place, cells)
-        try:
-            return self._ask(cells, filler, refused), refused
-        except (ValueError, TypeError):  # some transformers take no missing value
-            refused[-1] = True
-        try:
-            return self._ask(cells, filler, refused), refused
-        except (ValueError, TypeError):
-            raise DataError(
-                "model-refuses",
-                f"{type(self.step).__name__} inside the model refuses some values of column {self.wire.column!r}. "
-                "Declare its domain so that the model takes every value.",
-            ) from None
-
-    def _ask(self, cells: NDArray[Any], filler: list[Any], refused: NDArray[np.bool_]) -> Any:
-        kind = object if cells.dtype == object or any(isinstance(each, str) for each in filler) else np.float64
-        matrix = np.empty((len(cells), len(filler)), dtype=kind)
-        for i, each in enumerate(filler):
-            matrix[:, i] = each
-        matrix[:, self.place] = cells
-        matrix[refused, self.place] = filler[self.place]
-        given: Any = matrix
-        if self.sparse:
-            from scipy.sparse import csr_array
-
-            given = csr_array(matrix)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of names it was fitted with, and of values it does not know
-            answer = self.step.transform(given)
-        if hasattr(answer, "toarray"):
-            return answer.tocsc()
-        return answer.to_numpy() if hasattr(answer, "to_numpy") else np.asarray(answer)

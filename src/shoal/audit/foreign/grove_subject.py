@@ -49,6 +49,7 @@ class _Walk:
     cells: NDArray[np.int32]
     cell_of_row: Ids
     ids: NDArray[np.int32] | None  # cells × trees
+    alive: NDArray[np.bool_]  # nodes whose private tests do not contradict each other
     spans: Spans
 
 
@@ -120,7 +121,9 @@ class GroveSubject(Subject):
         guilty = tuple(sorted({node for node, _ in nodes[-1:]}))
         return " and ".join(shown) or "everybody", guilty
 
-    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """That counts are the worst case, and whether the model was trained on these rows."""
         found = self._other_rows(table)
         if not self.counted:
@@ -204,7 +207,7 @@ class GroveSubject(Subject):
         spans = Spans.numbered(keys, single[cell_of_row], disjoint=disjoint)
         keep = len(roots) > 1 and len(cells) * len(roots) <= MOST_KEPT
         ids = np.column_stack([ids for ids, _, _ in answers]) if keep else None
-        return _Walk(table, public, cells, cell_of_row, ids, spans)
+        return _Walk(table, public, cells, cell_of_row, ids, alive, spans)
 
     # ------------------------------------------------------------------------------------------ words
 
@@ -238,7 +241,8 @@ class GroveSubject(Subject):
                 found.append((node, left))
                 stack.append(int(grove.left[node] if left else grove.right[node]))
             else:
-                stack += [int(grove.right[node]), int(grove.left[node])]
+                children = (int(grove.right[node]), int(grove.left[node]))
+                stack += [child for child in children if walk.alive[child]]
         return found
 
     def _telling_trees(self, walk: _Walk, row: int) -> str:

@@ -170,7 +170,9 @@ class PublishedRows(Subject):
                 table = table.with_column(replace(column.compact()))
         return table
 
-    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """Rows that say nothing."""
         return _suppressed_rows(self.published, list(self.domain))
 
@@ -266,7 +268,9 @@ class OriginalRows(Subject):
         """Which published rows the people of the group fit."""
         return "people with the same public values, or values that fit the same published rows", ()
 
-    def findings(self, table: Table, groups: Groups, requirement: Requirement) -> list[Finding]:
+    def findings(
+        self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
+    ) -> list[Finding]:
         """Whether the table is true of these people, and what counting equal cells would have said."""
         if self.person is not None:
             found = [] if self.release.n_people == table.n_rows else [_rows_differ(self.release, table)]

@@ -35,6 +35,10 @@ class Form(Protocol):
         """The position to take among those that are kept (one a node)."""
         ...
 
+    def ranked(self, gains: Counts) -> NDArray[np.intp]:
+        """The positions of each node in the order in which `choose` would take them (nodes × positions)."""
+        ...
+
     def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
         """People in each part of one position a node, as the gain ratio asks for them (nodes × parts)."""
         ...

@@ -45,6 +45,10 @@ class Cuts:
         best: NDArray[np.intp] = np.where(kept, gains, 0).argmax(axis=1)
         return best
 
+    def ranked(self, gains: Counts) -> NDArray[np.intp]:
+        """See `Form`."""
+        return np.argsort(-gains, axis=1, kind="stable")
+
     def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
         """See `Form`."""
         people, n_known = counts.sum(axis=2), self._feature.n_known

@@ -62,6 +62,10 @@ class Levels:
         finest: NDArray[np.intp] = (kept & (gains > 0) if self._score.by_ratio else kept).argmax(axis=1)
         return finest
 
+    def ranked(self, gains: Counts) -> NDArray[np.intp]:
+        """See `Form`; the finest first."""
+        return np.broadcast_to(np.arange(gains.shape[1]), gains.shape)
+
     def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
         """See `Form`."""
         sizes = np.zeros((len(counts), max(map(len, self._levels.labels))), dtype=np.int64)

@@ -53,6 +53,10 @@ class Merges:
         finest: NDArray[np.intp] = kept.argmax(axis=1)
         return finest
 
+    def ranked(self, gains: Counts) -> NDArray[np.intp]:
+        """See `Form`; the finest first."""
+        return np.broadcast_to(np.arange(gains.shape[1]), gains.shape)
+
     def sizes(self, counts: Counts, positions: NDArray[np.intp], order: Order | None) -> Counts:
         """See `Form`."""
         groups = self.branches(positions, order)

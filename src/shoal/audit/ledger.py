@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger: everything published from one table so far; a new release is audited together with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from shoal.audit.auditor import audit
+from shoal.audit.changes import Earlier, changes, columns_gone, other_table
+from shoal.audit.joint import JointAudit, audit_together, known_together
+from shoal.audit.released import Released, as_subject, in_kind
+from shoal.audit.result import Audit, Finding
+from shoal.data.frames import to_table
+from shoal.data.table import Kind, Table
+from shoal.data.target import with_target
+from shoal.errors import DataError
+from shoal.release import ModelRelease, TableRelease, load
+from shoal.release.digests import compare_rows, row_digests, table_fingerprint
+from shoal.release.ledger import Entry, LedgerFile
+from shoal.release.verdict import canonical
+
+ROWS = "rows.bin"
+Noticed = tuple[int, Finding]  # of which earlier release, and what
+SAME = 0.5  # of the rows, or of the columns, of the smaller of two tables: from here on one is the other, changed
+
+
+class Ledger:
+    """Everything published from one table, in a folder ``.shoal`` beside the data.
+
+    A new release is audited together with all earlier ones of the same table. The ledger is confidential: it holds
+    copies of releases, and keyed digests of rows by which it notices that people were added or removed. It holds no
+    cell that was not published.
+
+    Attributes
+    ----------
+    entries
+        What was published, in order.
+    torn
+        How many bytes a crash left of a line that does not count; they are cut off by the next `add`.
+
+    Examples
+    --------
+    >>> from shoal import AnonymousTreeClassifier, load_sample
+    >>> from shoal.audit.ledger import Ledger
+    >>> people = load_sample().table.select(["age", "sex", "diabetes"])
+    >>> release = AnonymousTreeClassifier(privacy=1500).fit(people, "diabetes").release_
+    >>> ledger = Ledger.open(".")
+    >>> ledger.add(release, people).verdict
+    'holds'
+    >>> [(entry.number, entry.what, entry.verdict) for entry in ledger.entries]
+    [(1, 'a decision tree of 2 leaves', 'holds')]
+    """
+
+    def __init__(self, file: LedgerFile) -> None:
+        self._file = file
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Ledger:
+        """The ledger of the data in a folder; nothing is written until something is added.
+
+        A ledger that was changed by anybody without its key is refused.
+        """
+        return cls(LedgerFile(folder))
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What was published, in order."""
+        return self._file.entries
+
+    @property
+    def torn(self) -> int:
+        """How many bytes a crash left of a line that does not count."""
+        return self._file.torn
+
+    @property
+    def path(self) -> Path:
+        """The file of lines."""
+        return self._file.path
+
+    def __repr__(self) -> str:
+        return f"<Ledger: {len(self.entries)} release(s)>"
+
+    def verify(self) -> None:
+        """Check every line and every copy; refuse what is not as it was written."""
+        self._file.verify()
+
+    def release(self, number: int) -> Any:
+        """An earlier release, from its copy."""
+        if not 1 <= number <= len(self.entries):
+            raise DataError("no-such-release", f"The ledger has {len(self.entries)} release(s); there is no {number}.")
+        entry = self.entries[number - 1]
+        for name in entry.files:
+            self._file.part(entry, name)
+        return load(self._file.copy_of(entry) / "release.json")
+
+    def check(self, release: Any, X: Any, y: Any = None, *, public: Collection[str] | None = None) -> JointAudit:
+        """Audit a release together with all earlier ones of the same table; nothing is written.
+
+        Parameters
+        ----------
+        release
+            A release, or a fitted model that carries one.
+        X
+            The rows: a data frame, an Arrow table, a NumPy array or a `Table`, with the columns of earlier releases.
+        y
+            The target's values, the name of its column in `X`, or None when `X` has a column of the target's name.
+        public
+            The columns an attacker may know; by default as all releases say. Where they differ, it must be said.
+        """
+        return self._look(getattr(release, "release_", release), X, y, public)[0]
+
+    def add(
+        self,
+        release: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        public: Collection[str] | None = None,
+        accept_not_proven: bool = False,
+    ) -> JointAudit:
+        """Audit a release together with all earlier ones and, if the promise holds, enter it.
+
+        A release that is in the ledger already is not entered twice.
+
+        Parameters
+        ----------
+        release, X, y, public
+            As of `check`.
+        accept_not_proven
+            Enter it also if the verdict is "not proven": it was published, or will be. The entry says so, and later
+            releases are audited together with it.
+        """
+        release = getattr(release, "release_", release)
+        with self._file.writing():
+            verdict, table = self._look(release, X, y, public)
+            known = any(entry.release == release.sha256 for entry in self.entries)
+            if not known and (verdict.holds or accept_not_proven):
+                self._enter(release, table, verdict)
+        return verdict
+
+    def _enter(self, release: Any, table: Table, verdict: JointAudit) -> None:
+        key = self._file.prepare()
+        subject = as_subject(release)
+        parts = copy_parts(release)
+        digests = np.sort(row_digests(table, subject.columns, key))
+        parts[ROWS] = digests.astype("<u8").tobytes()
+        entry = Entry(
+            number=len(self.entries) + 1,
+            added=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            release=release.sha256,
+            kind=release.kind,
+            what=subject.what,
+            verdict=verdict.verdict,
+            people=table.n_rows,
+            columns=tuple(table.names),
+            table=table_fingerprint(table, key),
+            files={name: sha256(raw).hexdigest() for name, raw in parts.items()},
+        )
+        self._file.append(entry, parts)
+
+    # ---------------------------------------------------------------- looking
+
+    def _look(self, release: Any, X: Any, y: Any, public: Collection[str] | None) -> tuple[JointAudit, Table]:
+        new = as_subject(release)
+        others = [entry for entry in self.entries if entry.release != release.sha256]
+        loaded = [as_subject(self.release(entry.number)) for entry in others]
+        table = read_rows([*(subject.release for subject in loaded), release], X, y)
+        earlier, noticed = self._same_table(others, loaded, table)
+        subjects = [*(each.subject for each in earlier), new]
+        known = known_together(subjects, table, public)
+        own = _own_audit(release, table, None if public is None else known)
+        present = [None if each.present.all() else each.present for each in earlier] + [None]
+        numbers = [*(each.entry.number for each in earlier), self._number(release)]
+        joint = audit_together(subjects, table, public=known, numbers=numbers, present=present)
+        if numbers[-1] in joint.left_out or len(joint.left_out) == len(numbers) - 1:
+            # nothing to be told together: the release, or all that came before it, tells nothing private
+            joint = JointAudit.of(own, releases=joint.releases, pair=(), left_out=joint.left_out, pinned=())
+            own = replace(own, findings=())  # they are those of the joint audit already
+        if numbers[-1] in joint.left_out:
+            noticed = []  # nor does it matter, then, what became of the others' rows
+        else:
+            counting = [each for each in earlier if each.entry.number not in joint.left_out]
+            noticed += [(each.entry.number, finding) for each in counting for finding in changes(each, table, new)]
+        return _with_findings(joint, own, noticed, numbers[-1]), table
+
+    def _number(self, release: Any) -> int:
+        """The number of a release, or the one that it would get."""
+        there = [entry.number for entry in self.entries if entry.release == release.sha256]
+        return there[0] if there else len(self.entries) + 1
+
+    def _same_table(
+        self, entries: Sequence[Entry], subjects: Sequence[Released], table: Table
+    ) -> tuple[list[Earlier], list[Noticed]]:
+        """The earlier releases of this table, and what there is to say of the others."""
+        earlier: list[Earlier] = []
+        noticed: list[Noticed] = []
+        for entry, subject in zip(entries, subjects, strict=True):
+            gone = [name for name in subject.columns if name not in table]
+            common = len(set(entry.columns) & set(table)) / min(len(entry.columns), len(table))
+            if common < SAME:
+                continue  # another table: not even its columns are here
+            if gone:
+                noticed.append((entry.number, columns_gone(entry, gone)))
+                continue
+            before = np.frombuffer(self._file.part(entry, ROWS), dtype="<u8")
+            present, removed = compare_rows(before, row_digests(table, subject.columns, self._file.key))
+            if present.sum() < SAME * min(len(before), table.n_rows):
+                noticed.append((entry.number, other_table(entry)))
+                continue
+            earlier.append(Earlier(entry, subject, present, removed))
+        return earlier, noticed
+
+
+def read_rows(releases: Sequence[Any], X: Any, y: Any) -> Table:
+    """The rows as one table for all releases; the last of them says what `y` is.
+
+    A column that some release takes for categories keeps its texts, of which numbers can still be made.
+    """
+    table = to_table(X)
+    wanted: dict[str, Kind] = {}
+    for release in releases:
+        for name, kind in _kinds(release).items():
+            wanted[name] = "categorical" if "categorical" in (kind, wanted.get(name)) else "numeric"
+    other = {name: kind for name, kind in wanted.items() if name in table and table[name].kind != kind}
+    if other and not isinstance(X, Table):
+        table = to_table(X, kinds=other)
+    target = releases[-1].target
+    if y is None or (isinstance(y, str) and y == target):
+        return table
+    if target is None:
+        raise DataError("no-target", "This release has no target, so there is nothing to compare y with.")
+    if not isinstance(y, str) and wanted[target] == "numeric":
+        numbers = to_table({target: np.asarray(y).ravel()}, kinds={target: "numeric"})[target]
+        return Table([*(column for name, column in table.items() if name != target), numbers])
+    return with_target(table, y, target)
+
+
+def _kinds(release: Any) -> dict[str, Kind]:
+    kinds: dict[str, Kind] = dict(release.kinds)
+    if isinstance(release, ModelRelease):
+        kinds[release.target] = "categorical" if release.cuts is None else "numeric"
+    return kinds
+
+
+def _own_audit(release: Any, table: Table, known: Collection[str] | None) -> Audit:
+    """The audit of the new release alone."""
+    kinds = _kinds(release)
+    fitted = Table(in_kind(column, kinds.get(name, column.kind)) for name, column in table.items())
+    if known is not None and isinstance(release, TableRelease):
+        known = [name for name in release.columns if name in known]
+    return audit(release, fitted, public=known)
+
+
+def _with_findings(joint: JointAudit, own: Audit, noticed: Sequence[Noticed], new: int) -> JointAudit:
+    """The joint audit, with what was found of the new release alone and of the rows."""
+    more = [finding for _, finding in noticed]
+    findings = sorted([*own.findings, *joint.findings, *more], key=lambda finding: finding.severity != "breach")
+    holds = not any(finding.severity == "breach" for finding in findings)
+    pair = joint.pair
+    if not holds and not pair:  # then it fails alone, or because of what became of an earlier one's rows
+        blamed = [number for number, finding in noticed if finding.severity == "breach"]
+        pair = (*blamed[:1], new) if own.holds else (new,)
+    verdict: Literal["holds", "not proven"] = "holds" if holds else "not proven"
+    return replace(joint, findings=tuple(findings), holds=holds, verdict=verdict, pair=pair)
+
+
+def copy_parts(release: Any) -> dict[str, bytes]:
+    """The files of a release, by name; they load without anything else."""
+    if isinstance(release, TableRelease):
+        return {"release.json": _json(release.to_json("release.csv")), "release.csv": release.to_csv().encode()}
+    if isinstance(release, ModelRelease) and release.file is not None:
+        return {"release.json": _json(release.to_json("release.skops")), "release.skops": release.file}
+    return {"release.json": _json(release.to_json())}
+
+
+def _json(body: dict[str, Any]) -> bytes:
+    return canonical(body).encode()

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our own releases as subjects: trees, models over groups and tables, so that several can be audited as one.
+
+Each kind answers three questions about the people of a table: which span each has, whether that is a single bin, and
+of which blocks of people the published counts tell a histogram. A bin of any of them is a set of public values times a
+set of private ones, so all of them are separable.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from shoal.audit.coverage import covering
+from shoal.audit.groups import Ids, Spans, numbered
+from shoal.audit.models import as_stated, has_choice
+from shoal.audit.pinned import Told
+from shoal.audit.recount import fit_target
+from shoal.audit.spans import TreeSpans
+from shoal.audit.subject import Subject
+from shoal.audit.tables import group_rows
+from shoal.audit.trees import what_tree
+from shoal.data.table import Column, Table
+from shoal.data.target import as_categorical
+from shoal.errors import DataError
+from shoal.privacy import Requirement
+from shoal.release import ModelRelease, TableRelease, TreeRelease
+from shoal.release.model_inputs import classed
+from shoal.release.table import fit_column
+
+Role = Literal["public", "private"]
+
+
+class Released(Subject):
+    """A release as a subject, with what it claims and the role it gives each column.
+
+    Attributes
+    ----------
+    requirement
+        What the release claims.
+    roles
+        The role of every column that the release names.
+    sensitive
+        Private columns besides the target that the claims cover too.
+    columns
+        The columns that decide what the release says of a person, its target included.
+    """
+
+    separable = True
+    requirement: Requirement
+    roles: dict[str, Role]
+    sensitive: tuple[str, ...]
+
+    def __init__(self, release: Any, what: str, looked_at: Sequence[str], target: str | None) -> None:
+        self.release = release
+        self.what = what
+        self.target = target
+        self.domain = {name: release.attribute(name) for name in looked_at if name != target}
+        self.sha256 = release.sha256
+        self.requirement = release.requirement
+        self.sensitive = tuple(release.sensitive)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that decide what the release says of a person, and those that its claims are about."""
+        target = () if self.target is None else (self.target,)
+        return tuple(dict.fromkeys((*self.domain, *target, *self.sensitive)))
+
+    @property
+    def n_people(self) -> int | None:
+        """How many people it tells of; None where it states no counts."""
+        return int(self.release.n_people)
+
+    @abstractmethod
+    def told(self, table: Table, public: Collection[str]) -> list[Told]:
+        """The private columns whose values the published counts tell, block by block."""
+
+    @abstractmethod
+    def totals(self) -> dict[str, dict[str, int]]:
+        """How many people have each value of the private columns of which the release says so, by name and value."""
+
+    def fitted(self, table: Table) -> Table:
+        """The columns that the release looks at, read as it reads them."""
+        return Table(in_kind(table[name], self.release.attribute(name).type) for name in self.domain)
+
+
+class ReleasedTree(Released):
+    """A released tree: its bins are leaves and the values of the target."""
+
+    def __init__(self, release: TreeRelease) -> None:
+        super().__init__(release, what_tree(release), release.tested, release.target)
+        self.roles = {each.name: each.role for each in release.attributes} | dict(release.unused)
+
+    def bins(self, table: Table) -> Ids:
+        """The leaf of every row."""
+        if not self.domain:
+            return np.zeros(table.n_rows, dtype=np.int64)
+        return np.asarray(self.release.routing.apply(self.fitted(table)))
+
+    def spans(self, table: Table, public: Collection[str]) -> Spans:
+        """The leaves that every row may be in."""
+        return self._walk(table, public)[1]
+
+    def _walk(self, table: Table, public: Collection[str]) -> tuple[TreeSpans, Spans]:
+        tree_spans = TreeSpans(self.release, public)
+        fitted = self.fitted(table) if self.domain else table
+        return tree_spans, tree_spans.spans(fitted)
+
+    @property
+    def n_people(self) -> int | None:
+        """How many people it tells of; None where it states shares or answers only."""
+        return int(self.release.n_people) if self.release.statement == "counts" else None
+
+    def told(self, table: Table, public: Collection[str]) -> list[Told]:
+        """The classes by leaf."""
+        if self.target is None or self.target in public:
+            return []
+        target = fit_target(self.release, as_categorical(table[self.target]))
+        return [Told.of(table[self.target], target.codes, tree_blocks(*self._walk(table, public)))]
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """The people of each class, where counts are stated."""
+        if self.release.statement != "counts":
+            return {}
+        counts = self.release.counts[0].tolist()
+        return {self.release.target: dict(zip(self.release.classes, counts, strict=True))}
+
+
+class ReleasedModel(Released):
+    """A model over groups: at worst its bins are groups, inputs and the values of the target."""
+
+    def __init__(self, release: ModelRelease) -> None:
+        groups = release.groups
+        super().__init__(release, "a model over groups of people", (*groups.tested, *release.inputs), release.target)
+        self.tree = ReleasedTree(groups)
+        self.roles = self.tree.roles
+        self.numeric_target = release.cuts is not None
+
+    def bins(self, table: Table) -> Ids:
+        """The group and the inputs of every row."""
+        inputs = [self._input(table, name).codes for name in self.release.inputs]
+        return numbered([self.tree.bins(table), *inputs], table.n_rows)
+
+    def spans(self, table: Table, public: Collection[str]) -> Spans:
+        """The groups every row may be in, told further apart by inputs that the attacker knows."""
+        spans = self.tree.spans(table, public)
+        known = [self._input(table, name).codes for name in self.release.inputs if name in public]
+        hidden = [name for name in self.release.inputs if name not in public]
+        open_ended = any(has_choice(self.release.attribute(name)) for name in hidden)
+        single = (spans.n_bins[spans.of_row] == 1) & (not open_ended)
+        return Spans.numbered(numbered([spans.of_row, *known], table.n_rows), single, disjoint=spans.disjoint)
+
+    def _input(self, table: Table, name: str) -> Column:
+        fitted = Table([in_kind(table[name], self.release.attribute(name).type)])
+        return as_stated(self.release, fitted, name)
+
+    def told(self, table: Table, public: Collection[str]) -> list[Told]:
+        """The classes by group; a number as target is told by the classes it was cut into."""
+        if self.release.cuts is None:
+            return self.tree.told(table, public)
+        assert self.target is not None
+        if self.target in public:
+            return []
+        number = table[self.target]
+        in_classes = classed(in_kind(number, "numeric"), self.release.cuts)
+        told = self.tree.told(table.with_column(in_classes), public)
+        return [Told.of(number, each.codes, each.blocks) for each in told]
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """The people of each class; of a number as target, none that its values could be compared with."""
+        return {} if self.numeric_target else self.tree.totals()
+
+
+class ReleasedTable(Released):
+    """A released table: a person may be in every published group that stands for his public values.
+
+    Its bins are groups and the exact values of the private columns.
+    """
+
+    def __init__(self, release: TableRelease) -> None:
+        shown = [name for name in release.public if not release.is_hidden(name)]
+        super().__init__(release, "a table", (*shown, *release.private), release.target)
+        self.roles = {each.name: each.role for each in release.attributes}
+        self._shown = shown
+
+    def bins(self, table: Table) -> Ids:
+        """The groups that stand for every row, and its private values."""
+        private = [self._private(table, name).codes for name in self.release.private if name != self.target]
+        return numbered([self._coverage(table, self._shown)[0], *private], table.n_rows)
+
+    def spans(self, table: Table, public: Collection[str]) -> Spans:
+        """The published groups that every row may be in."""
+        of_row, n_groups, _ = self._coverage(table, [name for name in self._shown if name in public])
+        private = [name for name in self.release.private if name in public and name != self.target]
+        known = [self._private(table, name).codes for name in private]
+        # whom no group stands for is not in the release, which tells nothing of him
+        single = (n_groups <= 1) & all(name in public for name in self.domain)
+        return Spans.numbered(numbered([of_row, *known], table.n_rows), single, disjoint=False)
+
+    def _coverage(self, table: Table, names: Sequence[str]) -> tuple[Ids, Ids, Ids]:
+        """For every row a number for the set of groups that stand for it, how many they are, and its block."""
+        release = self.release
+        example = group_rows([release.rows[name] for name in names], release.n_people).example
+        fitted = Table(in_kind(table[name], release.attribute(name).type) for name in names) if names else table
+        group, cell, cell_of_row = covering(release, fitted, names, example)
+        n_cells = int(cell_of_row.max()) + 1
+        pairs = sparse.csr_array((np.ones(len(cell), dtype=np.int8), (cell, group)), shape=(n_cells, len(example)))
+        pairs.sort_indices()
+        ways = np.split(pairs.indices, pairs.indptr[1:-1])
+        number = {way: i for i, way in enumerate(dict.fromkeys(each.tobytes() for each in ways))}
+        of_cell = np.array([number[each.tobytes()] for each in ways], dtype=np.int64)
+        block = components(cell, group, n_cells)
+        return of_cell[cell_of_row], np.diff(pairs.indptr)[cell_of_row], block[cell_of_row]
+
+    def _private(self, table: Table, name: str) -> Column:
+        attribute = self.release.attribute(name)
+        return fit_column(attribute, in_kind(table[name], attribute.type))
+
+    def told(self, table: Table, public: Collection[str]) -> list[Told]:
+        """Every private column, group by group."""
+        blocks = self._coverage(table, [name for name in self._shown if name in public])[2]
+        hidden = [name for name in self.release.private if name not in public]
+        return [Told.of(table[name], self._private(table, name).codes, blocks) for name in hidden]
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """The people of each value of every private column of categories."""
+        columns = [self.release.rows[name] for name in self.release.private]
+        known = [column for column in columns if column.kind == "categorical"]
+        return {each.name: dict(zip(each.names, each.counts().tolist(), strict=False)) for each in known}
+
+
+def as_subject(release: Any) -> Released:
+    """A release of ours as a subject.
+
+    >>> from shoal import AnonymousTreeClassifier, load_sample
+    >>> people = load_sample().table.select(["age", "sex", "diabetes"])
+    >>> subject = as_subject(AnonymousTreeClassifier(privacy=1500).fit(people, "diabetes").release_)
+    >>> subject.what, subject.columns
+    ('a decision tree of 2 leaves', ('age', 'diabetes'))
+    """
+    if isinstance(release, TreeRelease):
+        return ReleasedTree(release)
+    if isinstance(release, ModelRelease):
+        return ReleasedModel(release)
+    if isinstance(release, TableRelease):
+        return ReleasedTable(release)
+    raise DataError("not-a-release", f"This needs a release or a model that carries one; got {type(release).__name__}.")
+
+
+def in_kind(column: Column, kind: str) -> Column:
+    """A column read as numbers or as categories, whichever it was read as first."""
+    if column.kind == kind:
+        return column
+    if kind == "categorical":
+        return as_categorical(column)
+    try:
+        numbers = np.array([float(text) for text in column.names], dtype=np.float64)
+    except ValueError:
+        numbers = np.array([math.nan])
+    if not np.isfinite(numbers).all():
+        raise DataError(
+            "column-kind",
+            f"Column {column.name!r} is categorical here but numeric in the release. "
+            f"Read it with kinds={{{column.name!r}: 'numeric'}}.",
+        )
+    values, code_of = np.unique(numbers, return_inverse=True)
+    codes = np.append(code_of.reshape(-1), len(values))[column.codes]
+    return replace(column, kind="numeric", codes=codes, values=values, labels="string")
+
+
+def tree_blocks(tree_spans: TreeSpans, spans: Spans) -> Ids:
+    """Blocks of people: those whose spans share a leaf, directly or through others.
+
+    The leaves of a block are in no other block's spans, so their published counts are the block's histogram.
+    """
+    if spans.disjoint:
+        return spans.of_row
+    leaves = [np.array(tree_spans.leaves_of(int(row)), dtype=np.int64) for row in spans.example]
+    group = np.repeat(np.arange(len(leaves)), [len(each) for each in leaves])
+    return components(group, np.concatenate(leaves), len(leaves))[spans.of_row]
+
+
+def components(left: Ids, right: Ids, n: int) -> Ids:
+    """For each of `n` things on the left, which part of the graph of pairs it is in."""
+    m = int(right.max(initial=-1)) + 1
+    pairs = sparse.csr_array((np.ones(len(left), dtype=np.int8), (left, n + right)), shape=(n + m, n + m))
+    _, part = connected_components(pairs, directed=False)
+    return np.asarray(part[:n], dtype=np.int64)
