@@ -6,6 +6,9 @@ import shlex
 import shutil
 from pathlib import Path
 
+import pandas as pd
+import pytest
+
 import shoal
 from shoal.cli import run
 from shoal.data import write_sample
@@ -13,16 +16,49 @@ from shoal.data import write_sample
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_the_commands_for_a_new_table_work_as_printed(tmp_path, monkeypatch):
+def commands(heading: str) -> list[list[str]]:
+    """The commands that stand under a heading."""
+    part = README.read_text().split(f"## {heading}\n", 1)[1].split("\n## ")[0]
+    return [shlex.split(command, comments=True) for command in re.findall(r"^\$ shoal (.*)$", part, flags=re.M)]
+
+
+@pytest.fixture
+def patients(tmp_path, monkeypatch):
+    """A folder with the sample as somebody's own table."""
     write_sample(tmp_path / "sample")
     shutil.copy(tmp_path / "sample" / "clinic.csv", tmp_path / "patients.csv")
     monkeypatch.chdir(tmp_path)
-    commands = re.findall(r"^\$ shoal (.*)$", README.read_text(), flags=re.M)
-    assert len(commands) == 3
-    for command in commands:
-        assert run(shlex.split(command, comments=True)) == 0
-    assert (tmp_path / "audit.html").exists()
+    return tmp_path
+
+
+def test_the_commands_for_a_new_table_work_as_printed(patients):
+    given = commands("With your own table")
+    assert len(given) == 3
+    for command in given:
+        assert run(command) == 0
+    assert (patients / "audit.html").exists()
     assert shoal.load("tree.json").verdict.holds
+
+
+def test_the_commands_for_a_foreign_model_work_as_printed(patients):
+    import skops.io
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    rows = pd.read_csv(patients / "patients.csv")
+    encode = make_column_transformer((OneHotEncoder(), ["sex", "education"]), ("passthrough", ["age", "bmi"]))
+    model = make_pipeline(encode, DecisionTreeClassifier(random_state=0))
+    model.fit(rows[["age", "sex", "education", "bmi"]], rows["diabetes"])
+    skops.io.dump(model, patients / "model.skops")
+    given = commands("With a model that somebody else trained")
+    assert [command[0] for command in given] == ["audit", "repair", "ledger"]
+    # the tree learned its rows by heart: a breach, which the repair mends
+    assert [run(command) for command in given] == [3, 0, 0]
+    assert (patients / "audit.html").exists()
+    assert shoal.load("repaired.json").verdict.holds
+    assert (patients / ".shoal" / "ledger.jsonl").exists()
 
 
 def test_every_public_name_is_there():

@@ -4,13 +4,14 @@
 A fish is safe in the shoal. Mine a model that keeps a promise about groups of people, audit one that somebody else
 made, and see what an attacker who knows the public columns can tell from it.
 
-The miners, which bring scikit-learn and the compiled kernels along, are imported when they are first used.
+The miners, which bring scikit-learn and the compiled kernels along, and what few need are imported when they are first
+used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit import Attack, Audit, Finding, attack, audit
+from shoal.audit import AnonymisedTable, Attack, Audit, Finding, attack, audit, risks
 from shoal.data import Hierarchy, Roles, Table, load_sample, read_table, to_table
 from shoal.errors import (
     DataError,
@@ -30,16 +31,21 @@ from shoal.privacy import (
     RecursiveDiversity,
     SimpleDiversity,
 )
-from shoal.release import TableRelease, TreeRelease, load
+from shoal.release import EnsembleRelease, TableRelease, TreeRelease, load
 
 if TYPE_CHECKING:
     from shoal.anonymize import TreeAnonymizer
+    from shoal.audit.foreign.files import load_model
+    from shoal.audit.ledger import Ledger
+    from shoal.audit.rules import Rules
+    from shoal.audit.telling import rank_columns
     from shoal.models import AnonymousModel
     from shoal.trees import AnonymousTreeClassifier
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AnonymisedTable",
     "AnonymousModel",
     "AnonymousTreeClassifier",
     "Attack",
@@ -48,17 +54,20 @@ __all__ = [
     "Confidence",
     "DataError",
     "DistinctDiversity",
+    "EnsembleRelease",
     "EntropyDiversity",
     "Finding",
     "Hierarchy",
     "HierarchyError",
     "KAnonymity",
+    "Ledger",
     "PromiseError",
     "RecursiveDiversity",
     "ReleaseError",
     "RequirementError",
     "RoleError",
     "Roles",
+    "Rules",
     "ShoalError",
     "SimpleDiversity",
     "Table",
@@ -68,22 +77,29 @@ __all__ = [
     "attack",
     "audit",
     "load",
+    "load_model",
     "load_sample",
+    "rank_columns",
     "read_table",
+    "risks",
     "to_table",
 ]
 
-_MINERS = {
+_LATER = {
     "AnonymousModel": "shoal.models",
     "AnonymousTreeClassifier": "shoal.trees",
+    "Ledger": "shoal.audit.ledger",
+    "Rules": "shoal.audit.rules",
     "TreeAnonymizer": "shoal.anonymize",
+    "load_model": "shoal.audit.foreign.files",
+    "rank_columns": "shoal.audit.telling",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MINERS:
+    if name not in _LATER:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
-    globals()[name] = getattr(import_module(_MINERS[name]), name)
+    globals()[name] = getattr(import_module(_LATER[name]), name)
     return globals()[name]
 
 

@@ -14,6 +14,7 @@ from shoal.audit.foreign import read_model
 from shoal.audit.foreign.grove_subject import GroveSubject
 from shoal.audit.groups import person_codes
 from shoal.audit.recount import fit_target
+from shoal.audit.subject import known_columns
 from shoal.audit.trees import column_names
 from shoal.audit.whose import whose_rows
 from shoal.data.domain import check_sensitive, clip, declare_domain, declare_values
@@ -159,6 +160,9 @@ def of_foreign(
     assert subject.target is not None
     whose = None if person is None else person_codes(rows[person])
     names = [*subject.domain, *(name for name in sensitive if name not in subject.domain)]
+    if public is not None:
+        # columns that the model does not look at may be known too, and tell nothing here
+        public = [name for name in known_columns(subject, rows, public, sensitive, person) if name in names]
     target = with_target(rows, None, subject.target)[subject.target]
     rows = Table([*(rows[name] for name in names), target])
     roles = Roles.resolve(rows.names, target=target.name, public=public, target_role=target_role, sensitive=sensitive)
