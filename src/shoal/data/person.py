@@ -17,7 +17,7 @@ def whose_rows(column: Column) -> Ids | None:
 
     >>> from shoal.data import to_table
     >>> whose_rows(to_table({"patient": ["b", "a", "b"]})["patient"]).tolist()
-    [0, 1, 0]
+    [1, 0, 1]
     """
     n_missing = int((column.codes == len(column.values)).sum())
     if n_missing:
