@@ -237,7 +237,8 @@ def _sensitive(
 def _missing(
     subject: Subject, table: Table, known: frozenset[str], groups: Groups, counts_for: NDArray[np.bool_], k: int
 ) -> MissingFigure | None:
-    names = [name for name in subject.domain if name in known]
+    # of transactions, an item that nobody has is no column, and nothing of it is missing
+    names = [name for name in subject.domain if name in known and name in table]
     also = [subject.target] if subject.target is not None and subject.target in known else []
 
     def spans_of(rows: Table) -> Ids:

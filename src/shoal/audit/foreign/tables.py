@@ -56,8 +56,8 @@ class AnonymisedTable:
     >>> print(audit(AnonymisedTable(clinic), privacy=2, sensitive=["ill"]))
     holds: smallest group 2 (2 groups of 4 people recounted)
       every group has at least 2 people: holds
-      an attacker knows: age, zip
       every row is taken for a person
+      an attacker knows: age, zip
       ill: certain for nobody; l 2 (entropy 2, c above 1), alpha 0.5, t 0, beta 0 (enhanced 0), delta 0
     """
 
