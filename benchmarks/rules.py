@@ -18,7 +18,7 @@ from mlxtend.frequent_patterns import association_rules, fpgrowth
 
 from shoal import audit
 from shoal.audit.rules import Rules
-from shoal.audit.transactions import read_transactions
+from shoal.audit.rules.transactions import read_transactions
 
 SAMPLE = 500
 # file, smallest support and confidence of the rules

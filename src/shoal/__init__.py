@@ -36,9 +36,9 @@ from shoal.release import EnsembleRelease, TableRelease, TreeRelease, load
 if TYPE_CHECKING:
     from shoal.anonymize import TreeAnonymizer
     from shoal.audit.foreign.files import load_model
-    from shoal.audit.ledger import Ledger
     from shoal.audit.rules import Rules
     from shoal.audit.telling import rank_columns
+    from shoal.audit.together.ledger import Ledger
     from shoal.models import AnonymousModel
     from shoal.trees import AnonymousTreeClassifier
 
@@ -88,7 +88,7 @@ __all__ = [
 _LATER = {
     "AnonymousModel": "shoal.models",
     "AnonymousTreeClassifier": "shoal.trees",
-    "Ledger": "shoal.audit.ledger",
+    "Ledger": "shoal.audit.together.ledger",
     "Rules": "shoal.audit.rules",
     "TreeAnonymizer": "shoal.anonymize",
     "load_model": "shoal.audit.foreign.files",

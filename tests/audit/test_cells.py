@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.audit.cells import NO, UNDECIDED, YES, Box, Cells, reach
+from shoal.audit.clusters.cells import NO, UNDECIDED, YES, Box, Cells, reach
 
 SETTINGS = settings(max_examples=60, deadline=None)
 SLACK = 1e-9  # nearer than that is a tie, for thirds are none in floats

@@ -27,7 +27,7 @@ from sklearn.preprocessing import (
 )
 
 from shoal import audit
-from shoal.audit.cells import NO, UNDECIDED, YES, reach
+from shoal.audit.clusters.cells import NO, UNDECIDED, YES, reach
 from shoal.audit.foreign import read_model
 from shoal.audit.foreign._private_boxes import private_boxes
 from shoal.errors import DataError, ShoalError

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import shoal.release.ledger as module
-from shoal.audit.ledger import Ledger
+from shoal.audit.together.ledger import Ledger
 from shoal.data import to_table
 from shoal.errors import ReleaseError
 from shoal.release.digests import compare_rows, row_digests, siphash, table_fingerprint

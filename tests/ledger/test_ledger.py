@@ -11,9 +11,9 @@ import pytest
 from shoal import AnonymousModel, AnonymousTreeClassifier, RequirementError, RoleError, audit, load_sample, to_table
 from shoal.anonymize import TreeAnonymizer
 from shoal.audit.foreign.blackbox import BlackBox
-from shoal.audit.joint import audit_together
-from shoal.audit.ledger import Ledger
-from shoal.audit.released import as_subject
+from shoal.audit.together.joint import audit_together
+from shoal.audit.together.ledger import Ledger
+from shoal.audit.together.released import as_subject
 from shoal.errors import DataError
 from shoal.release import Attribute, Branch, Node, TreeRelease
 

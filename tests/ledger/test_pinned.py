@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from shoal.audit.pinned import NOBODY, Cells, Told, pinned
+from shoal.audit.together.pinned import NOBODY, Cells, Told, pinned
 
 
 @st.composite

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from helpers import oracle
 from shoal import to_table
 from shoal.audit.groups import Ids, Spans
-from shoal.audit.joint import audit_together
-from shoal.audit.product import Product
-from shoal.audit.released import as_subject
 from shoal.audit.subject import Subject
+from shoal.audit.together.joint import audit_together
+from shoal.audit.together.product import Product
+from shoal.audit.together.released import as_subject
 from shoal.data.table import Table
 from shoal.release import Attribute
 from shoal.release.parse import parse_tree

@@ -15,8 +15,8 @@ from shoal.cli.tables import read_for_all, roles_said, source_of
 from shoal.cli.tree import BREACH
 
 if TYPE_CHECKING:
-    from shoal.audit.joint import JointAudit
-    from shoal.audit.ledger import Ledger
+    from shoal.audit.together.joint import JointAudit
+    from shoal.audit.together.ledger import Ledger
 
 ledger = typer.Typer(
     name="ledger",
@@ -105,7 +105,7 @@ def _folder(project: Project, data: Path | None) -> Path:
 
 
 def _open(project: Project, data: Path | None) -> Ledger:
-    from shoal.audit.ledger import Ledger
+    from shoal.audit.together.ledger import Ledger
 
     book = Ledger.open(_folder(project, data))
     if book.torn:
@@ -138,7 +138,7 @@ def _look(
 
 def _public(releases: list[Any], project: Project) -> list[str] | None:
     """What an attacker knows: as --public says, else as the project file says, and the releases of other columns."""
-    from shoal.audit.released import as_subject
+    from shoal.audit.together.released import as_subject
 
     if "public" in project.options:
         return list(project.public or ())

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import audit
-from shoal.audit import rule_spans
 from shoal.audit.foreign import read_model
 from shoal.audit.rules import Rules
+from shoal.audit.rules import spans as rule_spans
 
 ITEMS = "abcde"
 

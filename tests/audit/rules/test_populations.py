@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal import Confidence
-from shoal.audit import rule_counts
 from shoal.audit.rules import Rules
+from shoal.audit.rules import counts as rule_counts
 from shoal.errors import DataError
 
 ITEMS = "abc"

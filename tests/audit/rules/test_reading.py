@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.audit.rule_figures import Share
 from shoal.audit.rules import Rules
-from shoal.audit.rules_read import parse_items
+from shoal.audit.rules.figures import Share
+from shoal.audit.rules.reading import parse_items
 from shoal.errors import DataError
 
 BASKETS = pd.DataFrame({"milk": [1, 1, 1, 0], "bread": [1, 1, 0, 0], "rye, dark": [1, 0, 1, 1]}).astype(bool)

@@ -12,7 +12,7 @@ import pytest
 from shoal import Confidence, audit, to_table
 from shoal.audit.foreign import read_model
 from shoal.audit.rules import Rules
-from shoal.audit.transactions import read_transactions
+from shoal.audit.rules.transactions import read_transactions
 from shoal.errors import DataError, RequirementError, RoleError
 
 BASKETS = [["milk", "bread"], ["milk"], [], ["rye", "milk", "rye"]]

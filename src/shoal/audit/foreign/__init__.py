@@ -42,7 +42,7 @@ def read_model(
         Further columns of `X` that are needed.
     """
     if isinstance(model, Rules):
-        from shoal.audit.rule_spans import read_rules
+        from shoal.audit.rules.spans import read_rules
 
         return read_rules(model, X, y, domain=domain, also=also)
     if X is None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.cells import Floats
+from shoal.audit.clusters.cells import Floats
 from shoal.audit.foreign._centroid_models import CentroidModel
 from shoal.audit.groups import Ids, count_people
 from shoal.audit.result import Finding

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit.cells import Cells, Floats
+from shoal.audit.clusters.cells import Cells, Floats
 from shoal.audit.groups import Ids
 
 NAMED = 8  # clusters named in a sentence

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.audit.cells import MOST_STARTS, Box, Floats
+from shoal.audit.clusters.cells import MOST_STARTS, Box, Floats
 from shoal.audit.foreign.features import Feature
 from shoal.data.table import Column
 from shoal.release import Attribute

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit.cells import NO, UNDECIDED, YES, Floats, States, reach
+from shoal.audit.clusters.cells import NO, UNDECIDED, YES, Floats, States, reach
 from shoal.audit.foreign._centroid_findings import centroid_findings
 from shoal.audit.foreign._centroid_models import CentroidModel, centroid_model, is_centroid_model
 from shoal.audit.foreign._private_boxes import private_boxes

@@ -13,8 +13,8 @@ from typing import Any
 
 import narwhals as nw
 
-from shoal.audit.rule_figures import Share, interval
-from shoal.audit.transactions import item_name
+from shoal.audit.rules.figures import Share, interval
+from shoal.audit.rules.transactions import item_name
 from shoal.errors import DataError
 
 # what the columns are called: by mlxtend and in CSV files, and by Spark

@@ -10,13 +10,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.rule_figures import Share, check_decimals
-from shoal.audit.rules_read import rows_of_csv, rows_of_frame
+from shoal.audit.rules.figures import Share, check_decimals
+from shoal.audit.rules.reading import rows_of_csv, rows_of_frame
 from shoal.errors import DataError, RoleError
 from shoal.release.verdict import fingerprint
 
 if TYPE_CHECKING:
-    from shoal.audit.rule_populations import Populations
+    from shoal.audit.rules.populations import Populations
 
 MOST_BINS = 100_000  # that are counted; the number can be that of all sets of items
 NAMED = 4  # items of one side of a rule that a message names
@@ -170,7 +170,7 @@ class Rules:
         Populations
             With sizes, or bounds where the numbers leave some room.
         """
-        from shoal.audit.rule_counts import work_out
+        from shoal.audit.rules.counts import work_out
 
         check_public(public)
         return work_out(self, n, frozenset(public))

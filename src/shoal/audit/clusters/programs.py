@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.cells import NO, UNDECIDED, YES, Floats, Problem, States
+from shoal.audit.clusters.cells import NO, UNDECIDED, YES, Floats, Problem, States
 
 TOGETHER = 64  # programs that are handed to the solver as one, which saves most of its overhead
 TRIED = 64  # points of the box that are tried before any program

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.audit.auditor import audit
-from shoal.audit.changes import Earlier, changes, columns_gone, other_table
-from shoal.audit.joint import JointAudit, audit_together, known_together
-from shoal.audit.released import Released, as_subject, in_kind
 from shoal.audit.result import Audit, Finding
+from shoal.audit.together.changes import Earlier, changes, columns_gone, other_table
+from shoal.audit.together.joint import JointAudit, audit_together, known_together
+from shoal.audit.together.released import Released, as_subject, in_kind
 from shoal.audit.whose import whose_rows
 from shoal.data.frames import to_table
 from shoal.data.table import Kind, Table
@@ -49,7 +49,7 @@ class Ledger:
     Examples
     --------
     >>> from shoal import AnonymousTreeClassifier, load_sample
-    >>> from shoal.audit.ledger import Ledger
+    >>> from shoal.audit.together.ledger import Ledger
     >>> people = load_sample().table.select(["age", "sex", "diabetes"])
     >>> release = AnonymousTreeClassifier(privacy=1500).fit(people, "diabetes").release_
     >>> ledger = Ledger.open(".")

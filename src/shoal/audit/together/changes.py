@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.released import Released, in_kind
 from shoal.audit.result import Finding
+from shoal.audit.together.released import Released, in_kind
 from shoal.data.table import Table
 from shoal.privacy import people_behind
 from shoal.release.ledger import Entry

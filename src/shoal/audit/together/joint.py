@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from shoal.audit.asking import ask, conclude
 from shoal.audit.columns import AuditColumn, rows_columns
 from shoal.audit.groups import Groups, Ids, Spans, group_people, person_codes
-from shoal.audit.pinned import Pinned, TellsCounts, Told, pinned
-from shoal.audit.product import Product, Rows
-from shoal.audit.released import Released
 from shoal.audit.result import Audit, Finding, Part
 from shoal.audit.subject import Subject
+from shoal.audit.together.pinned import Pinned, TellsCounts, Told, pinned
+from shoal.audit.together.product import Product, Rows
+from shoal.audit.together.released import Released
 from shoal.data.domain import check_sensitive
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
@@ -109,8 +109,8 @@ def audit_together(
     Parameters
     ----------
     subjects
-        What was released: `shoal.audit.released.as_subject` makes one of a release, `shoal.audit.foreign.read_model`
-        of a model that somebody else trained.
+        What was released: `shoal.audit.together.released.as_subject` makes one of a release,
+        `shoal.audit.foreign.read_model` of a model that somebody else trained.
     table
         The people, with every column that a subject looks at.
     public
@@ -131,8 +131,8 @@ def audit_together(
     Two trees of the same people, which ask for different columns:
 
     >>> from shoal import AnonymousTreeClassifier, load_sample
-    >>> from shoal.audit.joint import audit_together
-    >>> from shoal.audit.released import as_subject
+    >>> from shoal.audit.together.joint import audit_together
+    >>> from shoal.audit.together.released import as_subject
     >>> people = load_sample().table
     >>> trees = [AnonymousTreeClassifier(privacy=200).fit(people.select([*columns, "diabetes"]), "diabetes")
     ...          for columns in (["age"], ["education"])]

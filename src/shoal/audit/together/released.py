@@ -24,11 +24,11 @@ from shoal.audit.coverage import covering
 from shoal.audit.ensembles import joint_spans, what_ensemble
 from shoal.audit.groups import Ids, Spans, numbered
 from shoal.audit.models import as_stated, has_choice
-from shoal.audit.pinned import Told
 from shoal.audit.recount import fit_target
 from shoal.audit.spans import TreeSpans
 from shoal.audit.subject import Subject
 from shoal.audit.tables import group_rows
+from shoal.audit.together.pinned import Told
 from shoal.audit.trees import what_tree
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical

@@ -11,10 +11,10 @@ import numpy as np
 
 from shoal.audit.groups import Groups, Ids, Spans
 from shoal.audit.result import SHOWN, Finding
-from shoal.audit.rule_parts import PublicParts
-from shoal.audit.rules import Rules, counted
+from shoal.audit.rules.parts import PublicParts
+from shoal.audit.rules.ruleset import Rules, counted
+from shoal.audit.rules.transactions import NO_YES, Transactions, read_transactions
 from shoal.audit.subject import Subject
-from shoal.audit.transactions import NO_YES, Transactions, read_transactions
 from shoal.data.table import Table
 from shoal.errors import DataError, closest
 from shoal.privacy import Requirement
@@ -95,7 +95,7 @@ class RuleSubject(Subject):
         self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
     ) -> list[Finding]:
         """What the rules' supports and confidences tell, and whether they are those of the transactions."""
-        from shoal.audit.rule_findings import findings_of_rules
+        from shoal.audit.rules.findings import findings_of_rules
 
         return findings_of_rules(self.rules, table, frozenset(public), groups)
 

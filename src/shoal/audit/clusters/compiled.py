@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from shoal.audit.cells import NO, UNDECIDED, YES
+from shoal.audit.clusters.cells import NO, UNDECIDED, YES
 
 MOST_LINES = 100_000  # lines of whole numbers that are searched for one cell; beyond, it is undecided
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.groups import Ids, numbered
-from shoal.audit.rules import Rule, Rules, joint_states
-from shoal.audit.transactions import NO_YES
+from shoal.audit.rules.ruleset import Rule, Rules, joint_states
+from shoal.audit.rules.transactions import NO_YES
 from shoal.data.table import Table
 
 Flags = NDArray[np.bool_]

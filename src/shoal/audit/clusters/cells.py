@@ -216,11 +216,11 @@ def _reach_box(
         _least(cells, shifts, gradients),
     )
     if len(box.steps) <= 2:
-        from shoal.audit.cells_compiled import decide
+        from shoal.audit.clusters.compiled import decide
 
         state, start, where = decide(rows, numbers, *problem)
         return state, start, where
-    from shoal.audit.cells_programs import decide_by_programs
+    from shoal.audit.clusters.programs import decide_by_programs
 
     return decide_by_programs(rows, numbers, problem)
 

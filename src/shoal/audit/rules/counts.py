@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.rule_parts import PublicParts
-from shoal.audit.rule_populations import Bounds, Population, Populations
-from shoal.audit.rules import Rule, Rules, joint_states
+from shoal.audit.rules.parts import PublicParts
+from shoal.audit.rules.populations import Bounds, Population, Populations
+from shoal.audit.rules.ruleset import Rule, Rules, joint_states
 from shoal.errors import DataError
 
 MOST_STATES = 1000  # unknowns of an integer program

@@ -9,10 +9,10 @@ import numpy as np
 
 from shoal.audit.groups import Groups
 from shoal.audit.result import SHOWN, Finding
-from shoal.audit.rule_counts import work_out
-from shoal.audit.rule_figures import Share
-from shoal.audit.rule_parts import rows_with
-from shoal.audit.rules import Rule, Rules, counted
+from shoal.audit.rules.counts import work_out
+from shoal.audit.rules.figures import Share
+from shoal.audit.rules.parts import rows_with
+from shoal.audit.rules.ruleset import Rule, Rules, counted
 from shoal.data.table import Table
 
 People = dict[frozenset[str], int]

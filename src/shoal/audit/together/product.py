@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.groups import Ids, Spans, numbered
-from shoal.audit.released import Released
 from shoal.audit.subject import Subject
+from shoal.audit.together.released import Released
 from shoal.data.table import Table
 from shoal.data.target import as_categorical
 from shoal.release import Attribute
