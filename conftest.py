@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples in documentation may write files: give each a folder of its own."""
+"""What every run of the tests needs, whichever files it is given."""
+
+import sys
 
 import pytest
-from _pytest.doctest import DoctestItem
+
+import shoal
 
 
-@pytest.fixture(autouse=True)
-def _examples_write_elsewhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
-    if isinstance(request.node, DoctestItem):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(tmp_path_factory.mktemp("example"))
-            yield
-    else:
-        yield
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Give the function `shoal.audit` its name back.
+
+    Collecting a file of the package `shoal.audit` binds the package to that name, as an import of it would not.
+    """
+    shoal.audit = sys.modules["shoal.audit"].audit
