@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scikit-learn tree on Adult, repaired to k = 50, loses at most a point against the best tree that is mined for it."""
+"""A scikit-learn tree on Adult, repaired to k = 50, loses at most a point against the tree that is mined for it."""
 
 import pandas as pd
 import pytest
