@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a sceptical reading of repair, people and the ledger found; each was once wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from shoal import AnonymousTreeClassifier, Closeness, Confidence, KAnonymity
+from shoal import AnonymousTreeClassifier, Closeness, Confidence, KAnonymity, ReleaseError, audit
+from shoal.audit.ledger import Ledger
+from shoal.release import Attribute, Branch, Node, TreeRelease
 from shoal.repair import repair
 
 
@@ -92,3 +96,140 @@ def test_sensitive_columns_are_not_public_by_default(rows):
     done = repair(model, X, y, privacy=KAnonymity(10) & Confidence(0.9), sensitive=["b"])
     assert set(done.release.public) == {"a", "c"}
     assert done.audit.holds
+
+
+# ---------------------------------------------------------------- the ledger: rows that come and go
+
+
+def tree_of(people: pd.DataFrame, column: str | None, *, k: int = 5, target: str = "ill", several: bool = False):
+    """A tree that asks for one public column of texts, or for none, with the counts of these people."""
+    classes = ("no", "yes")
+    values = () if column is None else tuple(sorted(set(people[column])))
+
+    def counted(rows: pd.DataFrame) -> Node:
+        own = rows.drop_duplicates([target, "who"]) if several else rows
+        return Node(counts=tuple(int((own[target] == each).sum()) for each in classes))
+
+    leaves = [counted(people[people[column] == value]) for value in values] or [counted(people)]
+    split = [Node(column, tuple(Branch(1 + i, (value,)) for i, value in enumerate(values)))] if values else []
+    asked = [Attribute(column, "public", "categorical", values=values)] if values else []
+    release = TreeRelease(
+        target,
+        (*asked, Attribute(target, "private", "categorical", values=classes)),
+        ({"requirement": "k-anonymity", "k": k},),
+        (*split, *leaves),
+        several_rows=several,
+        people=people["who"].nunique() if several else None,
+    )
+    verdict = audit(release, people, person="who" if several else None)
+    assert verdict.holds
+    return release.with_audit(verdict)
+
+
+def persons(n: int, **columns: list[str]) -> pd.DataFrame:
+    return pd.DataFrame({**columns, "ill": (["no", "yes"] * n)[:n], "who": [f"p{i}" for i in range(n)]})
+
+
+def of_code(verdict, code):
+    return [finding for finding in verdict.findings if finding.code == code]
+
+
+def test_who_was_added_is_told_by_all_columns_not_by_those_that_a_release_looks_at(tmp_path):
+    """To the first release everybody is alike, so only other columns tell who is new: one of the old, four young."""
+    old, young = persons(20, age=["old"] * 20), persons(20, age=["young"] * 20)
+    before = pd.concat([old[:-2], young[:-8]])
+    first = tree_of(before, None)
+    ledger = Ledger.open(tmp_path)
+    assert ledger.add(first, before).holds
+    # the new ones are not last in the file
+    now = pd.concat([old[-2:], young[-8:], before])
+    second = tree_of(now, "age")
+    verdict = ledger.check(second, now)
+    assert verdict.verdict == "not proven"
+    assert verdict.smallest_group == 2
+
+
+def test_people_who_are_gone_are_counted_group_by_group(tmp_path):
+    """Eight people are gone, but only one of them from the south: whoever compares the counts has his value."""
+    people = persons(40, street=["north"] * 20 + ["south"] * 20)
+    ledger = Ledger.open(tmp_path)
+    assert ledger.add(tree_of(people, "street"), people).holds
+    now = people.drop(index=[*range(7), 39])
+    verdict = ledger.check(tree_of(now, "street"), now)
+    (finding,) = of_code(verdict, "rows-changed")
+    assert (verdict.verdict, finding.severity) == ("not proven", "breach")
+    # six from each side are enough
+    now = people.drop(index=[*range(6), *range(34, 40)])
+    verdict = ledger.check(tree_of(now, "street"), now)
+    (finding,) = of_code(verdict, "rows-changed")
+    assert (verdict.verdict, finding.severity) == ("holds", "warning")
+
+
+def test_people_who_are_gone_are_told_apart_by_all_earlier_releases(tmp_path):
+    """Five are gone from every leaf of both trees; only together do the trees single one of them out."""
+    people = persons(40, street=["north"] * 20 + ["south"] * 20, school=(["new"] * 10 + ["old"] * 10) * 2)
+    ledger = Ledger.open(tmp_path)
+    for column in ("street", "school"):
+        assert ledger.add(tree_of(people, column), people).holds
+    gone = [0, 10, 11, 12, 13, 20, 21, 22, 23, 24]  # north: 1 new, 4 old; south: 5 new
+    now = people.drop(index=gone)
+    verdict = ledger.check(tree_of(now, None), now)
+    assert verdict.verdict == "not proven"
+    gone = [*range(5), *range(10, 15), *range(20, 25)]
+    now = people.drop(index=gone)
+    assert ledger.check(tree_of(now, None), now).verdict == "holds"
+
+
+def test_people_who_are_gone_are_people_not_rows(tmp_path):
+    people = pd.concat([persons(30, street=["north"] * 30)] * 6, ignore_index=True)
+    first = tree_of(people, None, several=True)
+    ledger = Ledger.open(tmp_path)
+    assert ledger.add(first, people, person="who").holds
+    now = people[people["who"] != "p3"]  # six rows, one person
+    verdict = ledger.check(tree_of(now, None, several=True), now, person="who")
+    assert verdict.verdict == "not proven"
+
+
+def test_what_was_claimed_of_values_cannot_be_asked_of_people_who_are_gone(tmp_path):
+    people = persons(40, street=["north"] * 40)
+    release = replace(
+        tree_of(people, None),
+        claims=({"requirement": "k-anonymity", "k": 5}, {"requirement": "confidence", "c": 0.9}),
+        verdict=None,
+    )
+    ledger = Ledger.open(tmp_path)
+    assert ledger.add(release, people).holds
+    now = people[~people["who"].isin([f"p{2 * i}" for i in range(8)])]  # eight people, none of them ill
+    assert ledger.check(tree_of(now, None), now).verdict == "not proven"
+
+
+def test_that_a_table_of_other_columns_is_left_out_is_said(tmp_path):
+    people = persons(40, street=["north"] * 20 + ["south"] * 20, school=(["new"] * 10 + ["old"] * 10) * 2)
+    ledger = Ledger.open(tmp_path)
+    assert ledger.add(tree_of(people, "street"), people[["street", "ill"]]).findings == ()
+    other = people[["school", "who", "street"]].assign(fit=people["ill"]).drop(columns="street")
+    verdict = ledger.check(tree_of(other, "school", target="fit"), other)
+    (finding,) = verdict.findings
+    assert (finding.code, finding.severity) == ("other-table", "note")
+
+
+def test_a_ledger_of_another_version_is_not_called_tampered_with(tmp_path):
+    people = persons(20)
+    Ledger.open(tmp_path).add(tree_of(people, None), people)
+    file = tmp_path / ".shoal" / "ledger.jsonl"
+    file.write_text(file.read_text().replace("shoal-ledger/1", "shoal-ledger/2"))
+    with pytest.raises(ReleaseError, match="shoal-ledger/1") as caught:
+        Ledger.open(tmp_path)
+    assert caught.value.code == "ledger-version"
+
+
+def test_it_cannot_be_told_who_was_added_where_other_values_changed_too(tmp_path):
+    people = persons(40, street=["north"] * 20 + ["south"] * 20)
+    ledger = Ledger.open(tmp_path)
+    ledger.add(tree_of(people, None), people)
+    changed = people.assign(street=["west"] * 40, who=[f"q{i}" for i in range(40)])
+    now = pd.concat([changed, persons(20, street=["east"] * 20)])
+    verdict = ledger.check(tree_of(now, None), now)
+    (finding,) = of_code(verdict, "rows-changed")
+    assert (verdict.verdict, finding.severity) == ("not proven", "breach")
+    assert "Of 60 row(s) it cannot be told" in finding.message
