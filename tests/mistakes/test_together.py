@@ -9,8 +9,22 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from shoal import AnonymousTreeClassifier, Closeness, Confidence, KAnonymity, ReleaseError, audit
+from shoal import (
+    AnonymousTreeClassifier,
+    Closeness,
+    Confidence,
+    DataError,
+    KAnonymity,
+    ReleaseError,
+    attack,
+    audit,
+    to_table,
+)
+from shoal.audit.joint import audit_together
 from shoal.audit.ledger import Ledger
+from shoal.audit.linking import link
+from shoal.audit.released import as_subject
+from shoal.cli import run
 from shoal.release import Attribute, Branch, Node, TreeRelease
 from shoal.repair import repair
 
@@ -233,3 +247,48 @@ def test_it_cannot_be_told_who_was_added_where_other_values_changed_too(tmp_path
     (finding,) = of_code(verdict, "rows-changed")
     assert (verdict.verdict, finding.severity) == ("not proven", "breach")
     assert "Of 60 row(s) it cannot be told" in finding.message
+
+
+# ---------------------------------------------------------------- releases of several trees
+
+
+@pytest.fixture(scope="module")
+def forest(rows):
+    X, y = rows
+    rows = X.assign(t=y)
+    model = RandomForestClassifier(5, max_depth=2, max_features=1, random_state=0).fit(X, y)
+    release = repair(model, rows, "t", privacy=10, prune=False).release
+    assert release.kind == "ensemble"
+    return release, rows
+
+
+def test_trees_that_answer_together_predict_on_the_command_line(forest, tmp_path, capsys):
+    release, rows = forest
+    release.save(tmp_path / "trees.json")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    assert run(["predict", str(tmp_path / "trees.json"), str(tmp_path / "rows.csv"), "--proba"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "t,t=no,t=yes"
+    assert [line.split(",")[0] for line in said[1:]] == release.predict(rows).tolist()
+    assert run(["attack", str(tmp_path / "trees.json"), str(tmp_path / "rows.csv")]) == 2
+    assert "this one is of kind ensemble" in capsys.readouterr().err
+
+
+def test_trees_that_answer_together_are_linked_like_any_model(forest):
+    release, rows = forest
+    with pytest.raises(DataError, match=r"Try shoal.audit.linking.link"):
+        attack(release, rows)
+    found = link(release, rows[["a", "c"]], rows)
+    groups = audit(release, rows).groups
+    assert len(set(zip(found.group_of_person, groups.of_row, strict=True))) == len(groups) == len(found.group_sizes)
+    assert [belief.column for belief in found.beliefs] == ["t"]
+    assert np.isclose(found.beliefs[0].confidence.max(), audit(release, rows).highest_confidence)
+    with pytest.raises(DataError, match="leave out domain="):
+        link(release, rows, rows, domain={"a": [0, 100]})
+
+
+def test_each_release_is_named_once_that_pins_somebody_down(forest):
+    release, rows = forest
+    subjects = [as_subject(release), as_subject(repair(release, rows, "t", privacy=60).release)]
+    verdict = audit_together(subjects, to_table(rows))
+    assert [each.releases for each in verdict.pinned] == [(1, 2)]

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from shoal.audit.released import Released, in_kind
+from shoal.audit.released import Released
 from shoal.audit.result import Finding
 from shoal.audit.rows_before import Comparison, smallest_group_gone
+from shoal.audit.rows_read import in_kind
 from shoal.data.table import Table
 from shoal.privacy import needs_values, people_behind
 from shoal.release.ledger import Entry

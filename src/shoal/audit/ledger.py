@@ -10,18 +10,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from shoal.audit.auditor import audit
 from shoal.audit.changes import Earlier, changes, columns_gone, may_hide_few, other_columns, other_table
 from shoal.audit.joint import JointAudit, audit_together, known_together
-from shoal.audit.released import Released, as_subject, in_kind
+from shoal.audit.released import Released, as_subject
 from shoal.audit.result import Audit, Finding
 from shoal.audit.rows_before import RowsBefore, compare
+from shoal.audit.rows_read import in_kind, kinds_of, read_rows
 from shoal.audit.whose import whose_rows
-from shoal.data.frames import to_table
-from shoal.data.table import Kind, Table
-from shoal.data.target import with_target
+from shoal.data.table import Table
 from shoal.errors import DataError
 from shoal.release import ModelRelease, TableRelease, load
 from shoal.release.digests import table_fingerprint
@@ -239,40 +236,9 @@ class Ledger:
         return earlier, noticed
 
 
-def read_rows(releases: Sequence[Any], X: Any, y: Any) -> Table:
-    """The rows as one table for all releases; the last of them says what `y` is.
-
-    A column that some release takes for categories keeps its texts, of which numbers can still be made.
-    """
-    table = to_table(X)
-    wanted: dict[str, Kind] = {}
-    for release in releases:
-        for name, kind in _kinds(release).items():
-            wanted[name] = "categorical" if "categorical" in (kind, wanted.get(name)) else "numeric"
-    other = {name: kind for name, kind in wanted.items() if name in table and table[name].kind != kind}
-    if other and not isinstance(X, Table):
-        table = to_table(X, kinds=other)
-    target = releases[-1].target
-    if y is None or (isinstance(y, str) and y == target):
-        return table
-    if target is None:
-        raise DataError("no-target", "This release has no target, so there is nothing to compare y with.")
-    if not isinstance(y, str) and wanted[target] == "numeric":
-        numbers = to_table({target: np.asarray(y).ravel()}, kinds={target: "numeric"})[target]
-        return Table([*(column for name, column in table.items() if name != target), numbers])
-    return with_target(table, y, target)
-
-
-def _kinds(release: Any) -> dict[str, Kind]:
-    kinds: dict[str, Kind] = dict(release.kinds)
-    if isinstance(release, ModelRelease):
-        kinds[release.target] = "categorical" if release.cuts is None else "numeric"
-    return kinds
-
-
 def _own_audit(release: Any, table: Table, known: Collection[str] | None, person: str | None) -> Audit:
     """The audit of the new release alone."""
-    kinds = _kinds(release)
+    kinds = kinds_of(release)
     fitted = Table(in_kind(column, kinds.get(name, column.kind)) for name, column in table.items())
     if known is not None and isinstance(release, TableRelease):
         known = [name for name in release.columns if name in known]
