@@ -16,6 +16,7 @@ from shoal import (
     DataError,
     KAnonymity,
     ReleaseError,
+    RoleError,
     attack,
     audit,
     to_table,
@@ -292,3 +293,43 @@ def test_each_release_is_named_once_that_pins_somebody_down(forest):
     subjects = [as_subject(release), as_subject(repair(release, rows, "t", privacy=60).release)]
     verdict = audit_together(subjects, to_table(rows))
     assert [each.releases for each in verdict.pinned] == [(1, 2)]
+
+
+# ---------------------------------------------------------------- people, not rows
+
+
+def test_people_whose_numbers_are_too_large_to_be_told_apart_are_refused(rows):
+    X, y = rows
+    X = X.assign(who=2**53 + np.arange(len(X)) // 2)
+    with pytest.raises(DataError, match="too large to be kept exactly"):
+        AnonymousTreeClassifier(privacy=5, person="who").fit(X, y)
+    model = DecisionTreeClassifier(max_depth=1).fit(X[["a"]], y)
+    with pytest.raises(DataError, match="too large to be kept exactly"):
+        audit(model, X[["a", "who"]], y, privacy=5, person="who")
+    text = X.assign(who=X["who"].astype(str))
+    assert audit(model, text[["a", "who"]], y, privacy=5, person="who").n_people == len(X) // 2
+
+
+def test_a_row_each_is_a_person_in_a_repair_as_in_a_miner(rows):
+    X, y = rows
+    X = X.assign(who=np.arange(len(X)))
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[["a"]], y)
+    release = repair(model, X[["a", "who"]], y, privacy=20, person="who").release
+    assert not release.several_rows
+    again = repair(release, X, y, privacy=50, person="who").release
+    assert not again.several_rows
+    with pytest.raises(RoleError, match="it can have no other role"):
+        repair(model, X[["a"]], y, privacy=20, person="a")
+    with pytest.raises(RoleError, match="it can have no other role"):
+        repair(model, X[["a"]].assign(t=y), "t", privacy=20, person="t")
+
+
+def test_what_was_public_and_is_not_any_more_is_stated_with_people_behind_it(rows):
+    X, y = rows
+    X = X.assign(c=np.where(np.arange(len(X)) == 0, 777.25, X["c"]))
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    release = repair(model, X, y, privacy=10, domain={"a": [0, 60], "c": [X["c"].min(), X["c"].max()]}).release
+    assert "777.25" in str(release.to_json())
+    done = repair(release, X, y, privacy=20, public=["a"])
+    assert "777" not in str(done.release.to_json())
+    assert audit(done.release, X, y).holds

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from shoal.audit.foreign import read_model
 from shoal.audit.foreign.grove_subject import GroveSubject
 from shoal.audit.foreign.trees import final_estimator
-from shoal.audit.groups import person_codes
 from shoal.audit.recount import fit_target
 from shoal.audit.subject import known_columns
 from shoal.audit.trees import column_names
 from shoal.audit.whose import whose_rows
 from shoal.data.domain import check_sensitive, clip, declare_domain, declare_values
 from shoal.data.frames import to_table
+from shoal.data.person import whose_rows as person_of_rows
 from shoal.data.roles import Roles
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical, target_column, with_target
-from shoal.errors import DataError, RequirementError
+from shoal.errors import DataError, RequirementError, RoleError
 from shoal.privacy import Requirement, as_requirement, needs_values, people_behind
 from shoal.release import Attribute, EnsembleRelease, TreeRelease
 from shoal.release.answers import LEAST_WEIGHT
@@ -109,7 +109,11 @@ def of_release(
     public: Collection[str] | None,
     person: str | None,
 ) -> Job:
-    """A release of trees that breaks a requirement: its domain and, if not said otherwise, its roles are its own."""
+    """A release of trees that breaks a requirement: its domain and, if not said otherwise, its roles are its own.
+
+    It may state a public column as it is in the rows. What is said of one that is private now must have people behind
+    it, as if Shoal mined.
+    """
     trees = release.trees if isinstance(release, EnsembleRelease) else (release,)
     first = trees[0]
     rows = with_target(first.read(X, target=y if isinstance(y, str) else None), y, first.target)
@@ -125,8 +129,17 @@ def of_release(
         sensitive=first.sensitive,
     )
     requirement = release.requirement if privacy is None else as_requirement(privacy)
-    source = ReleasedTrees(trees, table)
     whose = whose_rows(first, X, person, named=column_names(first), public=public)
+    if whose is not None and not first.several_rows and int(whose.max()) + 1 == len(whose):
+        whose = None  # a row is a person
+    hidden = [name for name in names if first.attribute(name).role == "public" and name not in known]
+    if hidden:
+        settled = Roles(public=(), private=tuple(hidden), target=first.target)
+        for column in declare_domain(
+            table, settled, None, {}, people=people_behind(requirement), person=whose
+        ).values():
+            table = table.with_column(column)
+    source = ReleasedTrees(trees, table)
     return Job(
         source,
         table,
@@ -184,7 +197,9 @@ def of_foreign(
         )
     requirement = as_requirement(privacy)
     assert subject.target is not None
-    whose = None if person is None else person_codes(rows[person])
+    if person is not None and (person == subject.target or person in subject.domain):
+        raise RoleError("roles", f"Column {person!r} tells people apart: it can have no other role.")
+    whose = None if person is None else person_of_rows(rows[person])
     names = [*subject.domain, *(name for name in sensitive if name not in subject.domain)]
     if public is None:
         public = [name for name in names if name not in sensitive]
