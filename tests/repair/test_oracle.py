@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from helpers import oracle
 from helpers.strategies import cases, trees
 from shoal import Confidence, KAnonymity, PromiseError, audit
-from shoal.release import EnsembleRelease
+from shoal.release import EnsembleRelease, Node
+from shoal.release.node import renumber
 from shoal.repair import repair
 
 
@@ -81,17 +83,65 @@ def test_no_group_is_more_certain_than_asked(pair, c):
 @settings(max_examples=150)
 def test_what_keeps_the_requirement_is_left_as_it_is(pair, k):
     case, members = pair
-    model = unsafe(case, members[:1])
+    model = unsafe(case, members)
     assume(audit(model, case.table, privacy=k).holds)
-    assume(case.roles.target_role == "private")
     try:
         release = repair(model, case.table, privacy=k).release
     except PromiseError:
         assert len(case.rows) < k
+        assert case.roles.target_role == "private"
         return
     # the same people end together, in as many leaves as somebody was in
-    before, after = model.apply(case.table), release.apply(case.table)
+    after = leaves_of(release.trees if isinstance(release, EnsembleRelease) else [release], case.table)
+    before = leaves_of(members, case.table)
     assert len(set(zip(before, after, strict=True))) == len(set(before)) == len(set(after))
+
+
+def leaves_of(trees, table):
+    return list(zip(*(tree.apply(table).tolist() for tree in trees), strict=True))
+
+
+def put_back(original, repaired, table):
+    """The repaired tree with a split of the original put back where it became a leaf, for every such place.
+
+    Both are walked from the root, down to where one of them is a leaf or a split was merged or passed over.
+    """
+    ends = repaired.apply(table)
+    waiting = [(0, 0)]
+    for theirs, ours in waiting:
+        node, here = original.nodes[theirs], repaired.nodes[ours]
+        if here.is_leaf and not node.is_leaf and (ends == ours).any():
+            first = len(repaired.nodes)
+            branches = tuple(replace(branch, node=first + i) for i, branch in enumerate(node.branches))
+            nodes = list(repaired.nodes) + [Node(counts=(0,) * len(repaired.classes)) for _ in branches]
+            nodes[ours] = Node(node.attribute, branches)
+            more = replace(repaired, nodes=renumber(tuple(nodes)), attributes=original.attributes, unused={})
+            if len(set(more.apply(table))) > len(set(ends)):  # otherwise it is no split of these people
+                yield more
+        elif node.attribute == here.attribute and not here.is_leaf:
+            waiting += [
+                (branch.node, other.node)
+                for branch in node.branches
+                for other in here.branches
+                if set(branch.values) == set(other.values) and branch.values and branch.missing == other.missing
+            ]
+
+
+@given(forests(), st.integers(2, 5))
+@settings(max_examples=200)
+def test_no_split_that_was_left_out_could_be_put_back(pair, k):
+    case, members = pair
+    try:
+        release = repair(unsafe(case, members), case.table, privacy=k, prune=False).release
+    except PromiseError:
+        return
+    kept = list(release.trees if isinstance(release, EnsembleRelease) else [release])
+    assume(len(kept) == len(members))  # so that it is known which is which
+    for t, tree in enumerate(kept):
+        for more in put_back(members[t], tree, case.table):
+            bodies = [each.to_json() for each in (*kept[:t], more, *kept[t + 1 :])]
+            spans = Counter(joint_spans(bodies, case.rows, case.public))
+            assert not all(n >= k or len(span) == 1 for span, n in spans.items())
 
 
 @given(forests(), st.integers(2, 4))

@@ -142,7 +142,11 @@ def attack(release: Any, public_table: Any, *, public: Collection[str] | None = 
     """
     release = getattr(release, "release_", release)
     if not isinstance(release, TreeRelease):
-        raise DataError("not-a-release", f"attack needs a release or a fitted model; got {type(release).__name__}.")
+        raise DataError(
+            "not-a-release",
+            f"attack needs the release of one tree, or a fitted model with one; got {type(release).__name__}. "
+            "Try shoal.audit.linking.link.",
+        )
     if release.statement != "counts":
         raise states_less(
             release, "Attack the release with counts that it was made from: whoever has less knows no more"

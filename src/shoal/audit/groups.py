@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.person import check_person
 from shoal.data.table import Codes, Column
-from shoal.errors import DataError
 
 Ids = NDArray[np.int64]
 
@@ -188,13 +188,7 @@ def split_groups(groups: Groups, column: Column) -> Groups:
 
 def person_codes(column: Column) -> Ids:
     """Whose row each is, numbered without gaps; a row of nobody is refused."""
-    n_missing = int((column.codes == len(column.values)).sum())
-    if n_missing:
-        raise DataError(
-            "person-missing",
-            f"Column {column.name!r}, which tells people apart, is missing in {n_missing} row(s). "
-            "Fill it in, or leave those rows out.",
-        )
+    check_person(column)
     return np.asarray(column.compact().codes, dtype=np.int64)
 
 

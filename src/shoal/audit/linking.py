@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 
 from shoal.audit.foreign import read_model
 from shoal.audit.groups import Ids
-from shoal.audit.subject import known_columns
+from shoal.audit.subject import Subject, known_columns
+from shoal.audit.together.released import Released, as_subject
+from shoal.audit.together.rows_read import read_rows
 from shoal.data.frames import Backend, from_columns, to_table
 from shoal.data.stack import stack
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
+from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +141,7 @@ def link(
     Parameters
     ----------
     model
-        Anything that `audit` takes but a release of trees, for which `attack` knows more.
+        Anything that `audit` takes but tables of others. Of the release of one tree `attack` knows more.
     public_table
         One row a person, with the public columns that the model looks at; other columns are not.
     X, y
@@ -159,7 +162,9 @@ def link(
     target: at least 90% for 4 people (100.0%)
     for an attacker who knows the histogram of every group: an upper bound
     """
-    subject, table = read_model(model, X, y, domain=domain, also=sensitive)
+    subject, table = _read(model, X, y, domain, sensitive)
+    if public is None and isinstance(subject, Released):
+        public = [name for name, role in subject.roles.items() if role == "public"]
     known = known_columns(subject, table, public, sensitive, None)
     asked = [name for name in subject.domain if name in known]
     if subject.target is not None and subject.target in known:
@@ -192,6 +197,18 @@ def link(
         rows=np.bincount(place[inside], minlength=len(present)),
         beliefs=tuple(_belief(column, place[inside], inside, len(present)) for column in columns),
     )
+
+
+def _read(
+    model: Any, X: Any, y: Any, domain: Mapping[str, Sequence[Any]] | None, sensitive: Sequence[str]
+) -> tuple[Subject, Table]:
+    """What is attacked, and the rows behind it."""
+    release = getattr(model, "release_", model)
+    if not isinstance(release, EnsembleRelease | ModelRelease | TableRelease | TreeRelease):
+        return read_model(model, X, y, domain=domain, also=sensitive)
+    if domain is not None:
+        raise DataError("stated-already", "A release states its own domain: leave out domain=.")
+    return as_subject(release), read_rows([release], X, y)
 
 
 def _belief(column: Column, group: Ids, rows: Ids, n_groups: int) -> Belief:

@@ -49,7 +49,7 @@ def predict(
 
     output.check_outputs([out], [release, file, project.file])
     loaded = load(release)
-    check_kind(loaded, "predict", "tree", "model")
+    check_kind(loaded, "predict", "tree", "ensemble", "model")
     table = read_for(loaded, project, file)
     answer = loaded.predict(table, unknown=unknown.value)
     if answer.dtype.kind == "b":

@@ -29,7 +29,7 @@ def source_of(project: Project, data: Path | None) -> Path:
 def check_kind(release: Any, verb: str, *kinds: str) -> None:
     """Refuse a release of a kind that a verb can do nothing with."""
     if release.kind not in kinds:
-        raise Usage(f"shoal {verb} takes a release of kind {' or '.join(kinds)}; this one is a {release.kind}.")
+        raise Usage(f"shoal {verb} takes a release of kind {' or '.join(kinds)}; this one is of kind {release.kind}.")
 
 
 def read_data(project: Project, source: Path) -> Table:

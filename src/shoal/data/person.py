@@ -10,6 +10,7 @@ from shoal.data.table import Column
 from shoal.errors import DataError
 
 Ids = NDArray[np.int64]
+EXACT = 2.0**53  # from here on not every whole number is a float
 
 
 def whose_rows(column: Column) -> Ids | None:
@@ -19,6 +20,13 @@ def whose_rows(column: Column) -> Ids | None:
     >>> whose_rows(to_table({"patient": ["b", "a", "b"]})["patient"]).tolist()
     [1, 0, 1]
     """
+    check_person(column)
+    people = column.compact()
+    return None if len(people.values) == len(people) else people.codes.astype(np.int64)
+
+
+def check_person(column: Column) -> None:
+    """Refuse rows of nobody, and numbers too large to be told apart."""
     n_missing = int((column.codes == len(column.values)).sum())
     if n_missing:
         raise DataError(
@@ -26,8 +34,12 @@ def whose_rows(column: Column) -> Ids | None:
             f"Column {column.name!r}, which tells people apart, is missing in {n_missing} row(s). "
             "Fill it in, or leave those rows out.",
         )
-    people = column.compact()
-    return None if len(people.values) == len(people) else people.codes.astype(np.int64)
+    if column.kind == "numeric" and (np.abs(column.numbers) >= EXACT).any():
+        raise DataError(
+            "person-inexact",
+            f"Column {column.name!r}, which tells people apart, has numbers that are too large to be kept exactly. "
+            f"Read it as text: kinds={{{column.name!r}: 'categorical'}}, or categorical under [data] of shoal.toml.",
+        )
 
 
 def people_by_code(codes: NDArray[np.integer], n_codes: int, person: Ids | None) -> Ids:

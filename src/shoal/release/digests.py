@@ -109,19 +109,18 @@ def table_fingerprint(table: Table, key: bytes) -> str:
     return hmac.new(key, b"table" + digests.astype("<u8").tobytes(), "sha256").hexdigest()
 
 
-def compare_rows(before: Words, now: Words) -> tuple[NDArray[np.bool_], int]:
-    """Which of the rows now were there before, and how many of those before are gone; equal rows are counted.
+def were_there(before: Words, now: Words) -> NDArray[np.bool_]:
+    """Which of the rows now were there before; of equal rows, as many as there were.
 
-    >>> digests = [np.array(each, dtype=np.uint64) for each in ([3, 5, 5, 7], [5, 9, 5, 5])]
-    >>> was_there, gone = compare_rows(*digests)
-    >>> was_there.tolist(), gone
-    ([True, False, True, False], 2)
+    >>> before, now = (np.array(each, dtype=np.uint64) for each in ([3, 5, 5, 7], [5, 9, 5, 5]))
+    >>> were_there(before, now).tolist()
+    [True, False, True, False]
     """
     before = np.sort(before)
     order = np.argsort(now, kind="stable")
     ordered = now[order]
     rank = np.arange(len(now)) - np.searchsorted(ordered, ordered, side="left")
     times = np.searchsorted(before, ordered, side="right") - np.searchsorted(before, ordered, side="left")
-    was_there = np.empty(len(now), dtype=bool)
-    was_there[order] = rank < times
-    return was_there, len(before) - int(was_there.sum())
+    answer = np.empty(len(now), dtype=bool)
+    answer[order] = rank < times
+    return answer

@@ -54,6 +54,8 @@ class Entry:
         ``"holds"``, or ``"not proven"`` where it was added all the same.
     people, columns
         The rows of the table, and the names of its columns.
+    public
+        The columns that an attacker was taken to know.
     table
         A keyed fingerprint of the whole table.
     files
@@ -68,12 +70,13 @@ class Entry:
     verdict: str
     people: int
     columns: tuple[str, ...]
+    public: tuple[str, ...]
     table: str
     files: Mapping[str, str]
 
     def to_json(self) -> dict[str, Any]:
         """The entry as plain JSON."""
-        return {**asdict(self), "columns": list(self.columns), "files": dict(self.files)}
+        return {**asdict(self), "columns": list(self.columns), "public": list(self.public), "files": dict(self.files)}
 
 
 class LedgerFile:
@@ -136,15 +139,23 @@ class LedgerFile:
         return key
 
     def _entry(self, line: bytes, number: int, before: str, key: bytes) -> Entry:
+        version = FORMAT
         try:
             body = json.loads(line)
+            version = str(body["format"])
             mac = body.pop("mac")
-            good = hmac.compare_digest(mac, _mac(body, key)) and body.pop("format") == FORMAT
-            good = good and body.pop("before") == before and body["number"] == number
-            body["columns"] = tuple(body["columns"])
+            good = hmac.compare_digest(mac, _mac(body, key)) and body.pop("before") == before
+            good = good and bool(body.pop("format")) and body["number"] == number
+            body["columns"], body["public"] = tuple(body["columns"]), tuple(body["public"])
             good = good and set(body) == {field.name for field in fields(Entry)}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             good = False
+        if version != FORMAT:
+            raise ReleaseError(
+                "ledger-version",
+                f"The ledger {str(self.path)!r} is not of the format {FORMAT}, which this version of Shoal reads. Use "
+                "the version that wrote it.",
+            )
         if not good:
             raise self._tampered(f"line {number} was changed, or one before it was removed, added or moved")
         return Entry(**body)
@@ -202,12 +213,10 @@ class LedgerFile:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the ledger while something is added; others who add wait. Lines are read again first."""
-        try:
+        with self._or_say():
             self.folder.mkdir(mode=0o700, exist_ok=True)
             self.folder.chmod(0o700)
             handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise ReleaseError("cannot-write", f"Cannot write to {str(self.folder)!r}: {error.strerror}.") from None
         try:
             _lock(handle)
             self.read()
@@ -218,15 +227,16 @@ class LedgerFile:
     def prepare(self) -> bytes:
         """The key, made now if there is none yet; call it while `writing`."""
         if not self.entries and not (self.folder / "key").exists():
-            _write(self.folder / ".gitignore", b"*\n")
-            _write(self.folder / "key", secrets.token_hex(KEY_BYTES).encode() + b"\n")
+            with self._or_say():
+                _write(self.folder / ".gitignore", b"*\n")
+                _write(self.folder / "key", secrets.token_hex(KEY_BYTES).encode() + b"\n")
         return self.key
 
     def append(self, entry: Entry, parts: Mapping[str, bytes]) -> None:
         """Keep the copy of a release, then its line, then the head; call it while `writing`."""
         key = self.key
         assert entry.number == len(self.entries) + 1
-        try:
+        with self._or_say():
             self._keep(entry, parts)
             last = hashlib.sha256(self._lines[-1]).hexdigest() if self._lines else FIRST
             body = {"format": FORMAT, **entry.to_json(), "before": last}
@@ -234,9 +244,15 @@ class LedgerFile:
             self._add_line(line)
             head = {"number": entry.number, "last": hashlib.sha256(line).hexdigest()}
             _write(self.folder / "head", canonical({**head, "mac": _mac(head, key)}).encode() + b"\n")
+        self.read()
+
+    @contextlib.contextmanager
+    def _or_say(self) -> Iterator[None]:
+        """Say what the system says where it cannot write."""
+        try:
+            yield
         except OSError as error:
             raise ReleaseError("cannot-write", f"Cannot write to {str(self.folder)!r}: {error.strerror}.") from None
-        self.read()
 
     def _keep(self, entry: Entry, parts: Mapping[str, bytes]) -> None:
         """Write the copy beside its place and rename it; what a crash left there belongs to no line."""

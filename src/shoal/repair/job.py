@@ -12,20 +12,24 @@ from numpy.typing import NDArray
 
 from shoal.audit.foreign import read_model
 from shoal.audit.foreign.grove_subject import GroveSubject
-from shoal.audit.groups import person_codes
+from shoal.audit.foreign.trees import final_estimator
 from shoal.audit.recount import fit_target
 from shoal.audit.subject import known_columns
 from shoal.audit.trees import column_names
 from shoal.audit.whose import whose_rows
 from shoal.data.domain import check_sensitive, clip, declare_domain, declare_values
 from shoal.data.frames import to_table
+from shoal.data.person import whose_rows as person_of_rows
 from shoal.data.roles import Roles
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical, target_column, with_target
-from shoal.errors import DataError, RequirementError
+from shoal.errors import DataError, RequirementError, RoleError
 from shoal.privacy import Requirement, as_requirement, needs_values, people_behind
 from shoal.release import Attribute, EnsembleRelease, TreeRelease
+from shoal.release.answers import LEAST_WEIGHT
+from shoal.release.statement import Statement
 from shoal.repair.source import GroveTrees, Ids, ReleasedTrees, Source
+from shoal.trees.weights import class_weights
 
 TargetRole = Literal["public", "private"]
 
@@ -46,6 +50,10 @@ class Job:
         The columns whose domain was declared.
     person
         Whose row each is, where people have several; None where every row is a person.
+    weights
+        Of the target's classes in predictions, by code; None where all weigh the same.
+    statement
+        What is said of the leaves.
     answer
         The class that the model gives each row of other rows, as text.
     """
@@ -56,6 +64,8 @@ class Job:
     requirement: Requirement
     declared: frozenset[str]
     person: Ids | None
+    weights: tuple[float, ...] | None
+    statement: Statement
     answer: Callable[[Any], NDArray[Any]]
 
     @property
@@ -67,6 +77,13 @@ class Job:
     def known(self) -> tuple[str, ...]:
         """What the attacker knows."""
         return (*self.roles.public, *([self.roles.target] if self.roles.target_role == "public" else []))
+
+    @property
+    def weight_of_class(self) -> NDArray[np.float64]:
+        """What a person of each class weighs, where the average person weighs one."""
+        weights = np.ones(self.target.n_codes) if self.weights is None else np.array(self.weights)
+        people = self.target.counts()
+        return np.asarray(weights * (people.sum() / (people * weights).sum()))
 
     def sensitive(self) -> list[Column]:
         """The columns that requirements about values are asked of."""
@@ -92,7 +109,11 @@ def of_release(
     public: Collection[str] | None,
     person: str | None,
 ) -> Job:
-    """A release of trees that breaks a requirement: its domain and, if not said otherwise, its roles are its own."""
+    """A release of trees that breaks a requirement: its domain and, if not said otherwise, its roles are its own.
+
+    It may state a public column as it is in the rows. What is said of one that is private now must have people behind
+    it, as if Shoal mined.
+    """
     trees = release.trees if isinstance(release, EnsembleRelease) else (release,)
     first = trees[0]
     rows = with_target(first.read(X, target=y if isinstance(y, str) else None), y, first.target)
@@ -108,15 +129,33 @@ def of_release(
         sensitive=first.sensitive,
     )
     requirement = release.requirement if privacy is None else as_requirement(privacy)
-    source = ReleasedTrees(trees, table)
     whose = whose_rows(first, X, person, named=column_names(first), public=public)
-    return Job(source, table, roles, requirement, frozenset(names), whose, lambda given: answers_of(release, given))
+    if whose is not None and not first.several_rows and int(whose.max()) + 1 == len(whose):
+        whose = None  # a row is a person
+    hidden = [name for name in names if first.attribute(name).role == "public" and name not in known]
+    if hidden:
+        settled = Roles(public=(), private=tuple(hidden), target=first.target)
+        for column in declare_domain(
+            table, settled, None, {}, people=people_behind(requirement), person=whose
+        ).values():
+            table = table.with_column(column)
+    source = ReleasedTrees(trees, table)
+    return Job(
+        source,
+        table,
+        roles,
+        requirement,
+        frozenset(names),
+        whose,
+        first.weights,
+        first.statement,
+        lambda given: answers_of(release, given),
+    )
 
 
 def answers_of(release: TreeRelease | EnsembleRelease, X: Any) -> NDArray[Any]:
     """What a release predicts, as text."""
-    answer: NDArray[Any] = np.array(release.classes)[release.predict_proba(X, unknown="ancestor").argmax(axis=1)]
-    return answer
+    return classes_of(X, release.predict(X, unknown="ancestor"), release.target)
 
 
 def classes_of(X: Any, y: Any, target: str) -> NDArray[Any]:
@@ -158,18 +197,41 @@ def of_foreign(
         )
     requirement = as_requirement(privacy)
     assert subject.target is not None
-    whose = None if person is None else person_codes(rows[person])
+    if person is not None and (person == subject.target or person in subject.domain):
+        raise RoleError("roles", f"Column {person!r} tells people apart: it can have no other role.")
+    whose = None if person is None else person_of_rows(rows[person])
     names = [*subject.domain, *(name for name in sensitive if name not in subject.domain)]
-    if public is not None:
+    if public is None:
+        public = [name for name in names if name not in sensitive]
+    else:
         # columns that the model does not look at may be known too, and tell nothing here
         public = [name for name in known_columns(subject, rows, public, sensitive, person) if name in names]
     target = with_target(rows, None, subject.target)[subject.target]
     rows = Table([*(rows[name] for name in names), target])
     roles = Roles.resolve(rows.names, target=target.name, public=public, target_role=target_role, sensitive=sensitive)
-    table = declare_domain(rows, roles, domain, {}, people=people_behind(requirement))
+    table = declare_domain(rows, roles, domain, {}, people=people_behind(requirement), person=whose)
     source = GroveTrees(subject.grove, subject.features, table)
     declared = frozenset(domain or {})
-    return Job(source, table, roles, requirement, declared, whose, lambda given: _answers(subject, given))
+    weights = _weights(model, table[target.name])
+    return Job(
+        source, table, roles, requirement, declared, whose, weights, "counts", lambda given: _answers(subject, given)
+    )
+
+
+def _weights(model: Any, target: Column) -> tuple[float, ...] | None:
+    """What `class_weight` of scikit-learn means for the target's classes; classes that it leaves out weigh one."""
+    final = final_estimator(model)
+    given = getattr(final, "class_weight", getattr(getattr(final, "estimator_", None), "class_weight", None))
+    if given is None:
+        return None
+    if isinstance(given, str):
+        weights = class_weights("balanced", target)  # also of every bootstrap sample
+    else:
+        named = target_column(list(given), target.name)
+        by_name = {named.names[code]: weight for code, weight in zip(named.codes, given.values(), strict=True)}
+        # a class that weighs nothing is never the answer; a release has no such weight, but a very small one
+        weights = class_weights({name: max(by_name.get(name, 1.0), LEAST_WEIGHT) for name in target.names}, target)
+    return None if weights is None else tuple(map(float, weights.units))
 
 
 def _answers(subject: GroveSubject, X: Any) -> NDArray[Any]:

@@ -34,8 +34,14 @@ class Promise:
                 n = column.n_codes
                 chosen = _once(cell, whose, column.codes[rows].astype(np.int64), n)
                 counts = np.bincount(chosen, minlength=n_cells * n).reshape(n_cells, n)
-                answer &= And((part,)).holds(counts, column.counts())
+                answer &= And((part,)).holds(counts, self._totals(column))
         return answer
+
+    def _totals(self, column: Column) -> Ids:
+        """How many people have each value, each counted once as in a set."""
+        everybody = np.zeros(len(column.codes), dtype=np.int64)
+        once = _once(everybody, self._person, column.codes.astype(np.int64), column.n_codes)
+        return np.bincount(once, minlength=column.n_codes)
 
 
 def _once(cell: Ids, whose: Ids | None, value: Ids | None, n_values: int = 1) -> Ids:

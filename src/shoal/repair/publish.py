@@ -20,11 +20,18 @@ Numbers = NDArray[np.float64]
 
 
 def publish(
-    trees: list[Kept], table: Table, roles: Roles, requirement: Requirement, *, declared: Collection[str]
+    trees: list[Kept],
+    table: Table,
+    roles: Roles,
+    requirement: Requirement,
+    *,
+    declared: Collection[str],
+    weights: tuple[float, ...] | None = None,
 ) -> tuple[TreeRelease, ...]:
     """State repaired trees in values and round numbers, with the people of every leaf.
 
     Of the columns, those are stated that some tree asks for, that the promise is about, or whose domain was declared.
+    `weights` are those of the target's classes in predictions.
     """
     asked: set[str] = set()
     waiting = list(trees)
@@ -49,6 +56,7 @@ def publish(
             unused={
                 name: "public" if name in roles.public else "private" for name in roles.features if name not in stated
             },
+            weights=weights,
         )
         for root in trees
     )

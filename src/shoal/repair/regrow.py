@@ -52,16 +52,24 @@ class Regrowth:
     """Puts splits back, best first, while every group keeps the promise."""
 
     def __init__(
-        self, source: Source, table: Table, target: Column, public: Collection[str], promise: Promise, *, told: bool
+        self,
+        source: Source,
+        table: Table,
+        target: Column,
+        weight: NDArray[np.float64],
+        public: Collection[str],
+        promise: Promise,
+        *,
+        told: bool,
     ) -> None:
         self._source = source
         self._table = table
         self._codes = target.codes.astype(np.int64)
         self._n_classes = target.n_codes
+        self._weight = weight  # of a person, by class
         self._public = frozenset(public)
         self._promise = promise
         self._least = promise.least_people
-        self._hidden = any(name not in self._public for name in table if name != target.name)
         self._told = told  # the target is public: then a span is a single bin until a private column is asked
         everybody = np.arange(table.n_rows)
         self._group = self._codes.copy() if told else np.zeros(table.n_rows, dtype=np.int64)
@@ -90,11 +98,8 @@ class Regrowth:
         if split is None or not len(node.rows):
             return
         if not self._can_part(reach):
-            if not self._hidden:
-                return
-            while split is not None and split.column in self._public:
-                number = self._heir(tree, split, node.rows)
-                split = self._source.split(tree, number)
+            while split is not None and self._new_groups(split, reach):
+                split = self._source.split(tree, self._heir(tree, split, node.rows))
             if split is None:
                 return
         self._number += 1
@@ -109,7 +114,8 @@ class Regrowth:
         ways = split.way_of_code[self._table[split.column].codes[rows]]
         n = len(split.children)
         counts = np.bincount(ways * self._n_classes + self._codes[rows], minlength=n * self._n_classes)
-        return _impurity(counts.reshape(n, -1).sum(axis=0)[None, :]) - _impurity(counts.reshape(n, -1))
+        weighed = counts.reshape(n, -1) * self._weight
+        return _impurity(weighed.sum(axis=0)[None, :]) - _impurity(weighed)
 
     def _new_groups(self, split: Split, reach: Ids) -> int:
         if split.column not in self._public:
@@ -144,8 +150,9 @@ class Regrowth:
             self._offer(best.tree, split.children[way], child, among)
 
     def _can_part(self, reach: Ids) -> bool:
-        """Whether some group that can be in a node has people enough for two groups."""
-        return bool(np.bincount(self._group[reach]).max() >= 2 * self._least)
+        """Whether some group that can be in a node has people enough for two groups, or need not have any number."""
+        people = np.bincount(self._group[reach])
+        return bool(people.max() >= 2 * self._least or not self._counts_for[np.flatnonzero(people)].all())
 
     def _heir(self, tree: int, split: Split, rows: Ids) -> int:
         """The child that takes the place of a split passed over: the one whose own split tells most here."""
@@ -195,8 +202,8 @@ def _numbered(keys: Ids) -> tuple[Ids, Ids]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
-def _impurity(counts: NDArray[np.int64]) -> float:
+def _impurity(counts: NDArray[np.float64]) -> float:
     """The Gini impurity of sets of people, weighted by their sizes."""
     people = counts.sum(axis=1)
-    squares = (counts.astype(np.float64) ** 2).sum(axis=1)
+    squares = (counts**2).sum(axis=1)
     return float((people - np.divide(squares, people, out=np.zeros(len(people)), where=people > 0)).sum())

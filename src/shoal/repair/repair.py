@@ -174,10 +174,11 @@ def repair(
     n = job.table.n_rows
     if not told and not promise.holds(np.zeros(n, dtype=np.int64), 1, np.arange(n)).all():
         raise root_refusal(n if job.person is None else int(job.person.max()) + 1)
-    kept = Regrowth(job.source, job.table, job.target, job.roles.public, promise, told=told).run()
+    weight = job.weight_of_class
+    kept = Regrowth(job.source, job.table, job.target, weight, job.roles.public, promise, told=told).run()
     prune = prune and not before.holds
     if prune and len(kept) == 1:
-        prune_tree(kept[0], job.target)
+        prune_tree(kept[0], job.target, weight)
     release = _released(kept, job, prune=prune)
     judged = audit(release, _rows(job), person=PERSON if release.several_rows else None)
     if not judged.holds:
@@ -207,14 +208,16 @@ def _released(kept: list[Kept], job: Job, *, prune: bool) -> TreeRelease | Ensem
     asking = [root for root in kept if root.children] or kept[:1]
     if prune and len(asking) > 1:
         shares = [tree.predict_proba(job.table) for tree in _published(asking, job)]
-        asking = [asking[t] for t in worth_keeping(shares, job.target)]
+        asking = [asking[t] for t in worth_keeping(shares, job.target, job.weight_of_class)]
     trees = _published(asking, job)
     return trees[0] if len(trees) == 1 else EnsembleRelease(trees)
 
 
 def _published(kept: list[Kept], job: Job) -> tuple[TreeRelease, ...]:
-    trees = publish(kept, job.table, job.roles, job.requirement, declared=job.declared)
-    return trees if job.person is None else tuple(count_people(tree, job.table, job.person) for tree in trees)
+    trees = publish(kept, job.table, job.roles, job.requirement, declared=job.declared, weights=job.weights)
+    if job.person is not None:
+        trees = tuple(count_people(tree, job.table, job.person) for tree in trees)
+    return tuple(tree.stating(job.statement) for tree in trees)
 
 
 def _accuracies(job: Job, release: TreeRelease | EnsembleRelease, X: Any, y: Any) -> tuple[float, float]:

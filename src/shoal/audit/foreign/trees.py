@@ -36,10 +36,7 @@ NAMES = {
 
 def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, Sequence[Any]] | None) -> Subject | None:
     """Take a fitted tree or tree ensemble of scikit-learn; None for any other model."""
-    final = getattr(model, "best_estimator_", model)
-    while hasattr(final, "steps"):
-        final = final.steps[-1][1]
-        final = getattr(final, "best_estimator_", final)
+    final = final_estimator(model)
     if not type(final).__module__.startswith("sklearn.") or type(final).__name__ not in NAMES:
         return None
     grove = read_grove(final)
@@ -53,6 +50,15 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
         column = target_column(final.classes_, target.name)
         labels = tuple(column.names[code] for code in column.codes)
     return GroveSubject(_in_words(final, grove), grove, features, made_of, table, target, domain, labels)
+
+
+def final_estimator(model: Any) -> Any:
+    """What stands at the end of a pipeline or a search."""
+    final = getattr(model, "best_estimator_", model)
+    while hasattr(final, "steps"):
+        final = final.steps[-1][1]
+        final = getattr(final, "best_estimator_", final)
+    return final
 
 
 def _in_words(model: Any, grove: Grove) -> str:

@@ -10,20 +10,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from shoal.audit.auditor import audit
 from shoal.audit.result import Audit, Finding
-from shoal.audit.together.changes import Earlier, changes, columns_gone, other_table
+from shoal.audit.together.changes import Earlier, changes, columns_gone, may_hide_few, other_columns, other_table
 from shoal.audit.together.joint import JointAudit, audit_together, known_together
-from shoal.audit.together.released import Released, as_subject, in_kind
+from shoal.audit.together.released import Released, as_subject
+from shoal.audit.together.rows_before import RowsBefore, compare
+from shoal.audit.together.rows_read import in_kind, kinds_of, read_rows
 from shoal.audit.whose import whose_rows
-from shoal.data.frames import to_table
-from shoal.data.table import Kind, Table
-from shoal.data.target import with_target
+from shoal.data.table import Table
 from shoal.errors import DataError
 from shoal.release import ModelRelease, TableRelease, load
-from shoal.release.digests import compare_rows, row_digests, table_fingerprint
+from shoal.release.digests import table_fingerprint
 from shoal.release.ledger import Entry, LedgerFile
 from shoal.release.verdict import canonical
 
@@ -154,15 +152,14 @@ class Ledger:
             verdict, table = self._look(release, X, y, public, person)
             known = any(entry.release == release.sha256 for entry in self.entries)
             if not known and (verdict.holds or accept_not_proven):
-                self._enter(release, table, verdict)
+                self._enter(release, table, verdict, person)
         return verdict
 
-    def _enter(self, release: Any, table: Table, verdict: JointAudit) -> None:
+    def _enter(self, release: Any, table: Table, verdict: JointAudit, person: str | None) -> None:
         key = self._file.prepare()
         subject = as_subject(release)
         parts = copy_parts(release)
-        digests = np.sort(row_digests(table, subject.columns, key))
-        parts[ROWS] = digests.astype("<u8").tobytes()
+        parts[ROWS] = RowsBefore.of(subject, table, verdict.public, person, key).to_bytes()
         entry = Entry(
             number=len(self.entries) + 1,
             added=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -172,6 +169,7 @@ class Ledger:
             verdict=verdict.verdict,
             people=table.n_rows,
             columns=tuple(table.names),
+            public=verdict.public,
             table=table_fingerprint(table, key),
             files={name: sha256(raw).hexdigest() for name, raw in parts.items()},
         )
@@ -186,13 +184,13 @@ class Ledger:
         others = [entry for entry in self.entries if entry.release != release.sha256]
         loaded = [as_subject(self.release(entry.number)) for entry in others]
         table = read_rows([*(subject.release for subject in loaded), release], X, y)
-        earlier, noticed = self._same_table(others, loaded, table)
+        earlier, noticed = self._same_table(others, loaded, table, person)
         subjects = [*(each.subject for each in earlier), new]
         for subject in subjects:
             whose_rows(subject.release, table, person, named=subject.roles, public=public)  # refuses what cannot be
         known = known_together(subjects, table, public, person=person)
         own = _own_audit(release, table, None if public is None else known, person)
-        present = [None if each.present.all() else each.present for each in earlier] + [None]
+        present = [None if not each.added else each.rows.present for each in earlier] + [None]
         numbers = [*(each.entry.number for each in earlier), self._number(release)]
         joint = audit_together(subjects, table, public=known, person=person, numbers=numbers, present=present)
         if numbers[-1] in joint.left_out or len(joint.left_out) == len(numbers) - 1:
@@ -203,7 +201,10 @@ class Ledger:
             noticed = []  # nor does it matter, then, what became of the others' rows
         else:
             counting = [each for each in earlier if each.entry.number not in joint.left_out]
-            noticed += [(each.entry.number, finding) for each in counting for finding in changes(each, table, new)]
+            hidden = may_hide_few(counting, [*(each.subject for each in counting), new], known)
+            for each in counting:
+                found = changes(each, table, new, may_hide_few=hidden)
+                noticed += [(each.entry.number, finding) for finding in found]
         return _with_findings(joint, own, noticed, numbers[-1]), table
 
     def _number(self, release: Any) -> int:
@@ -212,7 +213,7 @@ class Ledger:
         return there[0] if there else len(self.entries) + 1
 
     def _same_table(
-        self, entries: Sequence[Entry], subjects: Sequence[Released], table: Table
+        self, entries: Sequence[Entry], subjects: Sequence[Released], table: Table, person: str | None
     ) -> tuple[list[Earlier], list[Noticed]]:
         """The earlier releases of this table, and what there is to say of the others."""
         earlier: list[Earlier] = []
@@ -220,54 +221,24 @@ class Ledger:
         for entry, subject in zip(entries, subjects, strict=True):
             gone = [name for name in subject.columns if name not in table]
             common = len(set(entry.columns) & set(table)) / min(len(entry.columns), len(table))
-            if common < SAME:
-                continue  # another table: not even its columns are here
+            if gone and common < SAME:
+                noticed.append((entry.number, other_columns(entry)))
+                continue
             if gone:
                 noticed.append((entry.number, columns_gone(entry, gone)))
                 continue
-            before = np.frombuffer(self._file.part(entry, ROWS), dtype="<u8")
-            present, removed = compare_rows(before, row_digests(table, subject.columns, self._file.key))
-            if present.sum() < SAME * min(len(before), table.n_rows):
+            before = RowsBefore.from_bytes(self._file.part(entry, ROWS))
+            rows = compare(before, entry.columns, subject, table, person, self._file.key)
+            if rows.present.sum() < SAME * min(len(before.own), table.n_rows):
                 noticed.append((entry.number, other_table(entry)))
                 continue
-            earlier.append(Earlier(entry, subject, present, removed))
+            earlier.append(Earlier(entry, subject, rows))
         return earlier, noticed
-
-
-def read_rows(releases: Sequence[Any], X: Any, y: Any) -> Table:
-    """The rows as one table for all releases; the last of them says what `y` is.
-
-    A column that some release takes for categories keeps its texts, of which numbers can still be made.
-    """
-    table = to_table(X)
-    wanted: dict[str, Kind] = {}
-    for release in releases:
-        for name, kind in _kinds(release).items():
-            wanted[name] = "categorical" if "categorical" in (kind, wanted.get(name)) else "numeric"
-    other = {name: kind for name, kind in wanted.items() if name in table and table[name].kind != kind}
-    if other and not isinstance(X, Table):
-        table = to_table(X, kinds=other)
-    target = releases[-1].target
-    if y is None or (isinstance(y, str) and y == target):
-        return table
-    if target is None:
-        raise DataError("no-target", "This release has no target, so there is nothing to compare y with.")
-    if not isinstance(y, str) and wanted[target] == "numeric":
-        numbers = to_table({target: np.asarray(y).ravel()}, kinds={target: "numeric"})[target]
-        return Table([*(column for name, column in table.items() if name != target), numbers])
-    return with_target(table, y, target)
-
-
-def _kinds(release: Any) -> dict[str, Kind]:
-    kinds: dict[str, Kind] = dict(release.kinds)
-    if isinstance(release, ModelRelease):
-        kinds[release.target] = "categorical" if release.cuts is None else "numeric"
-    return kinds
 
 
 def _own_audit(release: Any, table: Table, known: Collection[str] | None, person: str | None) -> Audit:
     """The audit of the new release alone."""
-    kinds = _kinds(release)
+    kinds = kinds_of(release)
     fitted = Table(in_kind(column, kinds.get(name, column.kind)) for name, column in table.items())
     if known is not None and isinstance(release, TableRelease):
         known = [name for name in release.columns if name in known]

@@ -113,8 +113,8 @@ def pinned(tellings: Iterable[tuple[int, Told]]) -> tuple[Pinned, ...]:
         by_column[told.column, told.coding].append((number, told))
     answer = []
     for (column, _), each in by_column.items():
-        releases = tuple(number for number, _ in each)
-        if len(set(releases)) > 1:
+        releases = tuple(dict.fromkeys(number for number, _ in each))  # the trees of one tell several times
+        if len(releases) > 1:
             rows, alone = _pinned_rows([told for _, told in each])
             answer.append(Pinned(column, releases, rows, alone))
     return tuple(answer)

@@ -10,10 +10,8 @@ set of private ones, so all of them are separable.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +27,7 @@ from shoal.audit.spans import TreeSpans
 from shoal.audit.subject import Subject
 from shoal.audit.tables import group_rows
 from shoal.audit.together.pinned import Told
+from shoal.audit.together.rows_read import in_kind
 from shoal.audit.trees import what_tree
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
@@ -284,27 +283,6 @@ def as_subject(release: Any) -> Released:
     if isinstance(release, TableRelease):
         return ReleasedTable(release)
     raise DataError("not-a-release", f"This needs a release or a model that carries one; got {type(release).__name__}.")
-
-
-def in_kind(column: Column, kind: str) -> Column:
-    """A column read as numbers or as categories, whichever it was read as first."""
-    if column.kind == kind:
-        return column
-    if kind == "categorical":
-        return as_categorical(column)
-    try:
-        numbers = np.array([float(text) for text in column.names], dtype=np.float64)
-    except ValueError:
-        numbers = np.array([math.nan])
-    if not np.isfinite(numbers).all():
-        raise DataError(
-            "column-kind",
-            f"Column {column.name!r} is categorical here but numeric in the release. "
-            f"Read it with kinds={{{column.name!r}: 'numeric'}}.",
-        )
-    values, code_of = np.unique(numbers, return_inverse=True)
-    codes = np.append(code_of.reshape(-1), len(values))[column.codes]
-    return replace(column, kind="numeric", codes=codes, values=values, labels="string")
 
 
 def tree_blocks(tree_spans: TreeSpans, spans: Spans) -> Ids:
