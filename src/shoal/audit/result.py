@@ -184,7 +184,8 @@ class Audit:
         lines += [f"  {measured}" for measured in self.measures if measured.column != told]
         if self.missing is not None:
             lines.append(f"  {self.missing}")
-        lines += [f"  {finding.severity}: {finding.message}" for finding in self.findings]
+        # of several groups the same may be said: once is enough
+        lines += dict.fromkeys(f"  {finding.severity}: {finding.message}" for finding in self.findings)
         return "\n".join(lines)
 
     def __repr__(self) -> str:

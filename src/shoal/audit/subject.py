@@ -285,7 +285,7 @@ class Elsewhere:
 def _describe(
     subject: Subject, table: Table, known: frozenset[str], groups: Groups, failing: NDArray[np.bool_]
 ) -> list[Finding]:
-    """The smallest failing groups in words; groups of which the same is to be said, once."""
+    """The smallest failing groups in words."""
     numbers = np.flatnonzero(failing)
     numbers = numbers[np.argsort(groups.people[numbers], kind="stable")][:SHOWN]
     findings = []
@@ -294,7 +294,7 @@ def _describe(
         words, nodes = subject.group_words(table, known, int(groups.example[number]))
         size = f"A group of {people:,} {'person' if people == 1 else 'people'}"
         findings.append(Finding("group-fails", "breach", f"{size}: {words}.", people, nodes))
-    return list(dict.fromkeys(findings))
+    return findings
 
 
 def _how_counted(subject: Subject, people_finer: int) -> list[Finding]:

@@ -163,7 +163,13 @@ def _measures(audit: Audit) -> str:
         for each in audit.measures
     ]
     header = ("Sensitive column", "Certain for", "ℓ", "Entropy ℓ", "α", "t", "β", "δ")
-    return "<h3>What every group keeps</h3>" + _table(header, rows, numbers=range(1, len(header)))
+    return (
+        "<h3>What every group keeps</h3>"
+        + _table(header, rows, numbers=range(1, len(header)))
+        + '<p class="soft small">The strictest that holds of every group: its fewest different values (ℓ), the same '
+        "counted by entropy, the largest share of one value (α), and how far its values are from those of the whole "
+        "table (t-closeness, β-likeness, δ-disclosure).</p>"
+    )
 
 
 def distributions(audit: Audit) -> str:

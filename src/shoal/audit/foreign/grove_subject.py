@@ -230,15 +230,16 @@ class GroveSubject(Subject):
         values, intervals, missing = self.tests.condition(position, chosen)
         return Branch(child, values, intervals, missing, all_but(values, self.tests.atoms[position].attribute.values))
 
+    def shown(self, branch: Branch) -> Branch:
+        """A branch for reading: a border between numbers of single precision has no more than seven digits."""
+        if not self.grove.single:
+            return branch
+        ends = [(each.above, each.at_most) for each in branch.intervals]
+        rounded = [Interval(*(None if end is None else float(f"{end:.7g}") for end in both)) for both in ends]
+        return replace(branch, intervals=tuple(rounded))
+
     def _in_words(self, position: int, chosen: NDArray[np.bool_]) -> str:
-        branch = self._branch(position, chosen)
-        if self.grove.single:  # a border between numbers of single precision has no more digits than these
-            rounded = [
-                Interval(*(None if end is None else float(f"{end:.7g}") for end in (each.above, each.at_most)))
-                for each in branch.intervals
-            ]
-            branch = replace(branch, intervals=tuple(rounded))
-        return f"{self.tests.names[position]} {branch.condition()}"
+        return f"{self.tests.names[position]} {self.shown(self._branch(position, chosen)).condition()}"
 
     def _public_tests(self, walk: _Walk, row: int) -> list[tuple[int, bool]]:
         """The public tests of the only tree that a person is put to, and the way each sends him."""
