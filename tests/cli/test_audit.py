@@ -334,3 +334,11 @@ def test_kind_of_names_what_is_not_there(folder: Path) -> None:
     with pytest.raises(DataError) as refusal:
         kind_of(folder / "no")
     assert refusal.value.code == "no-file"
+
+
+def test_original_rows_must_have_the_columns_of_the_table(refuses: Refuses, clinic: Path) -> None:
+    (clinic / "published.csv").write_text("age,sex,diabetes\n20-29,*,no\n20-29,*,yes\n")
+    (clinic / "rows.csv").write_text("age,sex\n20,Male\n21,Female\n")
+    given = ["--public", "age,sex", "--sensitive", "diabetes", "-k", 2]
+    message = refuses("audit", "published.csv", "rows.csv", *given)
+    assert "The original rows in 'rows.csv' have no column 'diabetes'" in message

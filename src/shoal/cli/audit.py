@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.audit.telling import ColumnRanking
 
 
-@takes("k", "confidence", "public", "roles", "sensitive", "person", "reading")
+@takes("k", "confidence", "public", "roles", "sensitive", "person", "hierarchies", "reading")
 def audit(
     project: Project,
     thing: Annotated[

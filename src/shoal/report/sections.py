@@ -260,10 +260,13 @@ def limits(audit: Audit) -> str:
     return f"<h2>What the promise does not cover</h2><ul>{items}</ul>"
 
 
-def end(audit: Audit) -> str:
-    """Room for a signature, and the fingerprint of what was audited."""
+def end(release: Audited, audit: Audit) -> str:
+    """Who may see the page, room for a signature, and the fingerprint of what was audited."""
+    kept = ""
+    if not audit.holds or not isinstance(release, Released):
+        kept = "<p>This page tells of what is not published, and may not be: keep it as safe as the rows.</p>"
     return (
-        '<div class="sign"><div>Name and signature</div><div>Date</div></div>'
+        f'{kept}<div class="sign"><div>Name and signature</div><div>Date</div></div>'
         f"<footer><p>SHA-256 of what was audited: <code>{audit.sha256}</code></p>"
         f"<p>Recounted by Shoal {escape(metadata.version('shoal'))} from the rows and what is published alone; "
         "the audit shares no counting with any miner.</p></footer>"
