@@ -161,6 +161,39 @@ def test_an_attack_on_a_model(shoal: Shoal, refuses: Refuses, tree: Path, frame:
     assert "this is a table, or rules" in refuses("attack", "clinic.csv", "known.csv", code=2)
 
 
+def test_a_repaired_forest_is_used_as_any_release(
+    shoal: Shoal, refuses: Refuses, clinic: Path, frame: pd.DataFrame
+) -> None:
+    skops = pytest.importorskip("skops.io")
+    model = RandomForestClassifier(4, max_depth=4, min_samples_leaf=60, random_state=0)
+    skops.dump(fitted(frame, model), clinic / "forest.skops")
+    assert shoal("repair", "forest.skops", "-k", 50, "-o", "forest.json", "--report", "forest.html").code == 0
+    assert shoal("audit", "forest.json").code == 0
+    assert shoal("predict", "forest.json", "clinic.csv", "-o", "new.csv").code == 0
+    assert len((clinic / "new.csv").read_text().splitlines()) == 5001
+    frame[["age", "sex", "education"]].head(100).to_csv(clinic / "known.csv", index=False)
+    assert shoal("attack", "forest.json", "known.csv", "--json").json["people"] == 100
+    assert shoal("ledger", "add", "forest.json").code == 0
+    for verb in (["predict", "forest.skops", "clinic.csv"], ["ledger", "add", "forest.skops"]):
+        assert "shoal repair makes one" in refuses(*verb, code=2)
+
+
+def test_the_words_of_an_audit_are_few(shoal: Shoal, tree: Path, frame: pd.DataFrame) -> None:
+    skops = pytest.importorskip("skops.io")
+    from sklearn.linear_model import LogisticRegression
+
+    said = [line for line in shoal("audit", "tree.skops", "-k", 100).out.splitlines() if "A group of" in line]
+    assert said
+    assert all(line.count(name) <= 1 for line in said for name in ("age ", "sex ", "education "))
+    skops.dump(fitted(frame, LogisticRegression(max_iter=1000)), tree / "logistic.skops")
+    said = shoal("audit", "logistic.skops", "-k", 5).out.splitlines()
+    # of many groups the same is said once, and of no column that the model was not given
+    assert [line for line in said if "A group of 1 person" in line] == [
+        "  breach: A group of 1 person: one combination of age, sex, education."
+    ]
+    assert not any(line.strip().startswith("diabetes:") for line in said)
+
+
 # ------------------------------------------------------------------ pickles
 
 
@@ -204,9 +237,24 @@ def test_other_columns_than_the_model_was_trained_on(refuses: Refuses, tree: Pat
     (tree / "other.csv").write_text(text.replace("smoker", "smoke", 1))
     (tree / "shoal.toml").unlink()
     given = ["-k", 5, "--target", "diabetes", "--identifier", "patient"]
-    assert "'smoker'. Closest: 'smoke'" in refuses("audit", "tree.skops", "other.csv", *given)
+    assert "'smoker', which these rows have not. Closest: 'smoke'" in refuses(
+        "audit", "tree.skops", "other.csv", *given
+    )
     (tree / "unseen.csv").write_text(text.replace("Bachelor", CANARY))
     assert "'education'" in refuses("audit", "tree.skops", "unseen.csv", *given)
+
+
+def test_another_target_than_the_model_was_taught(refuses: Refuses, tree: Path) -> None:
+    message = refuses("audit", "tree.skops", "-k", 5, "--target", "zip")
+    assert "knows 2 class(es), but column 'zip' has 40 different values" in message
+    text = (tree / "clinic.csv").read_text()
+    (tree / "third.csv").write_text(text.replace("no\n", f"{CANARY}\n", 1))
+    assert "column 'diabetes' has 3 different values" in refuses("audit", "tree.skops", "third.csv", "-k", 5)
+
+
+def test_who_a_person_is_must_be_a_column(refuses: Refuses, tree: Path) -> None:
+    message = refuses("audit", "tree.skops", "-k", 5, "--person", "patients")
+    assert "No column 'patients' to tell people apart. Closest: 'patient'" in message
 
 
 def test_other_rows_are_a_finding(shoal: Shoal, tree: Path) -> None:
@@ -256,6 +304,7 @@ def test_a_release_states_its_sensitive_columns_itself(refuses: Refuses, release
         ("a.parquet", b"PAR1", "table"),
         ("a.skops", b"PK\x03\x04", "model"),
         ("model", b"tree\n", "model"),
+        ("a.ubj", b"{L\x00\x00\x00\x00\x00\x00\x00\x07learner", "model"),
     ],
 )
 def test_a_file_is_known_by_how_it_begins(folder: Path, name: str, content: bytes, kind: str) -> None:
@@ -285,3 +334,11 @@ def test_kind_of_names_what_is_not_there(folder: Path) -> None:
     with pytest.raises(DataError) as refusal:
         kind_of(folder / "no")
     assert refusal.value.code == "no-file"
+
+
+def test_original_rows_must_have_the_columns_of_the_table(refuses: Refuses, clinic: Path) -> None:
+    (clinic / "published.csv").write_text("age,sex,diabetes\n20-29,*,no\n20-29,*,yes\n")
+    (clinic / "rows.csv").write_text("age,sex\n20,Male\n21,Female\n")
+    given = ["--public", "age,sex", "--sensitive", "diabetes", "-k", 2]
+    message = refuses("audit", "published.csv", "rows.csv", *given)
+    assert "The original rows in 'rows.csv' have no column 'diabetes'" in message

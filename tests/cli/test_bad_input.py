@@ -173,7 +173,7 @@ def test_truncated_and_hostile_releases(refuses: Refuses, released: Path) -> Non
         for verb in ("audit", "attack", "predict"):
             out = ["-o", "out.csv"] if verb != "audit" else []
             assert name in refuses(verb, name, "clinic.csv", *out)
-    assert "Cannot read" in refuses("predict", "no.json", "clinic.csv")
+    assert "There is no file" in refuses("predict", "no.json", "clinic.csv")
 
 
 def test_a_release_steers_no_terminal(shoal: Shoal, released: Path) -> None:

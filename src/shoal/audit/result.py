@@ -180,10 +180,12 @@ class Audit:
             f" and {len(self.public) - MOST_NAMES} more" if len(self.public) > MOST_NAMES else ""
         )
         lines.append(f"  an attacker knows: {shown or 'no column'}")
-        lines += [f"  {measured}" for measured in self.measures]
+        told = None if self.exposed is None or self.target is None else self.target.name  # in a line above
+        lines += [f"  {measured}" for measured in self.measures if measured.column != told]
         if self.missing is not None:
             lines.append(f"  {self.missing}")
-        lines += [f"  {finding.severity}: {finding.message}" for finding in self.findings]
+        # of several groups the same may be said: once is enough
+        lines += dict.fromkeys(f"  {finding.severity}: {finding.message}" for finding in self.findings)
         return "\n".join(lines)
 
     def __repr__(self) -> str:

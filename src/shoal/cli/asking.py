@@ -12,6 +12,7 @@ from shoal.cli.options import Usage
 from shoal.cli.project import Project
 from shoal.cli.tables import known_to_attacker, read_data, read_for, resolve_roles
 from shoal.cli.things import Thing
+from shoal.errors import DataError, closest
 
 if TYPE_CHECKING:
     from shoal.audit import Audit
@@ -167,7 +168,20 @@ def _of_table(path: Path, project: Project, source: Path | None) -> Question:
         "sensitive": [*target, *roles.sensitive],
         "person": project.person if source is not None or project.person in names else None,
     }
-    return Question(published, None if source is None else read_data(project, source), options=options)
+    return Question(published, _original(project, source, options), options=options)
+
+
+def _original(project: Project, source: Path | None, options: Mapping[str, Any]) -> Table | None:
+    """The original rows of a published table, which must have the columns that are compared."""
+    if source is None:
+        return None
+    rows = read_data(project, source)
+    for name in [*options["public"], *options["sensitive"]]:
+        if name not in rows:
+            raise DataError(
+                "no-column", f"The original rows in {str(source)!r} have no column {name!r}.{closest(name, rows)}"
+            )
+    return rows
 
 
 def _of_columns(project: Project, names: Sequence[str]) -> Project:

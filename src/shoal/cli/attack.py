@@ -12,16 +12,14 @@ from shoal.cli import output
 from shoal.cli.asking import question
 from shoal.cli.options import Json, TrustPickle, Usage, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import check_kind, known_to_attacker, read_data, read_for, source_of
+from shoal.cli.tables import known_to_attacker, read_data, read_for, source_of
 from shoal.cli.things import Thing, open_thing
 
 
 @takes("public", "roles", "sensitive", "reading")
 def attack(
     project: Project,
-    thing: Annotated[
-        Path, typer.Argument(metavar="THING", help="A release of a tree, or a fitted model as of shoal audit.")
-    ],
+    thing: Annotated[Path, typer.Argument(metavar="THING", help="A release, or a fitted model as of shoal audit.")],
     public_data: Annotated[
         Path,
         typer.Argument(metavar="PUBLIC_DATA", help="What an attacker holds: one row a person, public columns."),
@@ -31,7 +29,7 @@ def attack(
         typer.Option(
             "--data",
             metavar="FILE",
-            help="The rows that a model was trained on; the source in shoal.toml if left out.",
+            help="The rows it was learned from, if it is no tree of ours; the source in shoal.toml if left out.",
         ),
     ] = None,
     out: Annotated[
@@ -48,16 +46,13 @@ def attack(
 ) -> None:
     """See what somebody with a public table learns from a release.
 
-    Links the people of the table to the release as an attacker would, and says what he believes of them. A release
-    says how many people are in each leaf. A model that somebody else trained does not, so for it the attacker is given
-    the histogram of every group, from the rows it was trained on: an upper bound.
+    Links the people of the table to the release as an attacker would, and says what he believes of them. A released
+    tree says how many people are in each leaf. Anything else does not say it of every group, so for it the attacker is
+    given the histogram of every group, from the rows it was learned from: an upper bound.
     """
     output.check_outputs([out], [thing, public_data, data, project.file])
-    opened = open_thing(thing, trust_pickle=trust_pickle)
-    if opened.kind == "model":
-        found = _of_model(opened, project, public_data, data)
-    else:
-        found = _of_release(opened, project, public_data)
+    with output.busy("Linking"):
+        found = _linked(open_thing(thing, trust_pickle=trust_pickle), project, public_data, data)
     if out is not None:
         output.write_text(out, output.csv_text(found.to_frame(backend="pyarrow")))
     if as_json:
@@ -68,21 +63,30 @@ def attack(
         output.say(f"wrote {path}")
 
 
-def _of_release(opened: Thing, project: Project, public_data: Path) -> Any:
-    from shoal.audit import attack as link
-
-    if opened.kind != "release":
-        raise Usage("shoal attack takes a release of a tree, or a fitted model; this is a table, or rules.")
-    check_kind(opened.what, "attack", "tree")
-    table = read_for(opened.what, project, public_data)
-    with output.busy("Linking"):
-        return link(opened.what, table, public=known_to_attacker(opened.what, project))
-
-
-def _of_model(opened: Thing, project: Project, public_data: Path, data: Path | None) -> Any:
+def _linked(opened: Thing, project: Project, public_data: Path, data: Path | None) -> Any:
     from shoal.audit.linking import link
 
+    if opened.kind in ("table", "rules"):
+        raise Usage("shoal attack takes a release, or a fitted model; this is a table, or rules.")
+    if opened.kind == "release":
+        return _of_release(opened.what, project, public_data, data)
     asked = question(opened, project, source_of(project, data), requires=False)
     options = {name: asked.options[name] for name in ("public", "domain", "sensitive")}
-    with output.busy("Linking"):
-        return link(asked.what, read_data(project, public_data), asked.X, asked.y, **options)
+    return link(asked.what, read_data(project, public_data), asked.X, asked.y, **options)
+
+
+def _of_release(release: Any, project: Project, public_data: Path, data: Path | None) -> Any:
+    from shoal.audit import attack as on_tree
+    from shoal.audit.linking import link
+    from shoal.audit.together.released import as_subject
+
+    if release.kind == "tree":
+        people = read_for(release, project, public_data)
+        return on_tree(release, people, public=known_to_attacker(release, project))
+    rows = read_for(release, project, source_of(project, data))
+    people = read_for(release, project, public_data)
+    subject = as_subject(release)
+    public = known_to_attacker(release, project)
+    if public is None:
+        public = [name for name, role in subject.roles.items() if role == "public" and name in rows]
+    return link(subject, people, rows, public=public)

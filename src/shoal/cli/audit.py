@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.audit.telling import ColumnRanking
 
 
-@takes("k", "confidence", "public", "roles", "sensitive", "person", "reading")
+@takes("k", "confidence", "public", "roles", "sensitive", "person", "hierarchies", "reading")
 def audit(
     project: Project,
     thing: Annotated[
@@ -55,17 +55,18 @@ def audit(
     Roles are those of the options and shoal.toml; where they say nothing, those of a release are its own, and of
     anything else every column but the target is public.
     """
-    opened = open_thing(thing, trust_pickle=trust_pickle)
-    source = _source(opened, project, data)
-    output.check_outputs([report, people], [thing, source, project.file])
-    if report is not None:
-        output.check_report()
-    asked = question(opened, project, source)
+    with output.busy("Reading"):
+        opened = open_thing(thing, trust_pickle=trust_pickle)
+        source = _source(opened, project, data)
+        output.check_outputs([report, people], [thing, source, project.file])
+        if report is not None:
+            output.check_report()
+        asked = question(opened, project, source)
     with output.busy("Counting"):
         verdict = asked.audit()
         ranking = asked.rank() if columns else None
-    if report is not None:
-        output.write_audit_report(report, asked.release, verdict, tree=asked.tree(verdict), columns=ranking)
+        if report is not None:
+            output.write_audit_report(report, asked.release, verdict, tree=asked.tree(verdict), columns=ranking)
     if people is not None:
         output.write_text(people, output.csv_text(output.rows_at_risk(verdict)))
     _say(asked, verdict, ranking, as_json)

@@ -12,6 +12,7 @@ from shoal.cli import output
 from shoal.cli.options import Data, Json, Release, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import read_for_all, roles_said, source_of
+from shoal.cli.things import open_release
 from shoal.cli.tree import BREACH
 
 if TYPE_CHECKING:
@@ -120,15 +121,13 @@ def _look(
     project: Project, release: Path, data: Path | None, *, enter: bool, accept: bool = False
 ) -> tuple[Ledger, JointAudit, str]:
     """The ledger, the joint audit, and the fingerprint of the release."""
-    from shoal.release import load
-
-    loaded = load(release)
+    loaded = open_release(release, "ledger")
     source = source_of(project, data)
     book = _open(project, source)
-    releases = [*(book.release(entry.number) for entry in book.entries), loaded]
-    table = read_for_all(releases, project, source)
-    public = _public(releases, project)
     with output.busy("Counting"):
+        releases = [*(book.release(entry.number) for entry in book.entries), loaded]
+        table = read_for_all(releases, project, source)
+        public = _public(releases, project)
         if enter:
             verdict = book.add(loaded, table, public=public, person=project.person, accept_not_proven=accept)
         else:

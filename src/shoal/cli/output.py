@@ -33,6 +33,8 @@ _WORDS = {
     "with public=": "with --public",
     "another encoding=": "another encoding under [data] of shoal.toml",
     "A requirement such as Confidence(0.95) would.": "--confidence 0.95 would.",
+    "A requirement such as DistinctDiversity(2) would.": "distinct = 2 under [privacy] of shoal.toml would.",
+    "with hierarchies=, or what is suppressed with suppressed=": "with --hierarchies, or in shoal.toml",
     "give y, the target's values or its column": "name its column with --target",
     "trust_pickle=True (--trust-pickle)": "--trust-pickle",
     "AnonymousTreeClassifier: ": "",

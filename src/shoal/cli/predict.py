@@ -14,6 +14,7 @@ from shoal.cli import output
 from shoal.cli.options import Json, Release, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import check_kind, read_for
+from shoal.cli.things import open_release
 
 
 class Unknown(StrEnum):
@@ -45,10 +46,8 @@ def predict(
     """Predict the target of every row of a file, as CSV."""
     import pyarrow as pa
 
-    from shoal.release import load
-
     output.check_outputs([out], [release, file, project.file])
-    loaded = load(release)
+    loaded = open_release(release, "predict")
     check_kind(loaded, "predict", "tree", "ensemble", "model")
     table = read_for(loaded, project, file)
     answer = loaded.predict(table, unknown=unknown.value)

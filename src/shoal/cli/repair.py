@@ -44,14 +44,15 @@ def repair(
     """
     from shoal.repair import repair as mend
 
-    opened = open_thing(model, trust_pickle=trust_pickle)
-    if opened.kind not in ("release", "model"):
-        raise Usage("shoal repair takes a tree or a forest; this is a table, or rules.")
-    source = source_of(project, data)
-    output.check_outputs([out, report], [model, source, test, project.file])
-    if report is not None:
-        output.check_report()
-    asked = question(opened, project, source)
+    with output.busy("Reading"):
+        opened = open_thing(model, trust_pickle=trust_pickle)
+        if opened.kind not in ("release", "model"):
+            raise Usage("shoal repair takes a tree or a forest; this is a table, or rules.")
+        source = source_of(project, data)
+        output.check_outputs([out, report], [model, source, test, project.file])
+        if report is not None:
+            output.check_report()
+        asked = question(opened, project, source)
     with output.busy("Repairing"):
         done = mend(
             asked.what, asked.X, asked.y, test=_test(test, asked, project), prune=not keep, **_options(asked, project)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.cli.options import Usage
 from shoal.cli.project import Project
+from shoal.errors import DataError, closest
 
 if TYPE_CHECKING:
     from shoal.data import Roles, Table
@@ -76,6 +77,10 @@ def resolve_roles(project: Project, table: Table, *, need_target: bool = True) -
     if target is None:
         columns, target = [*columns, NOBODY], NOBODY
     identifier = project.identifier
+    if project.person is not None and project.person not in columns:
+        raise DataError(
+            "no-column", f"No column {project.person!r} to tell people apart.{closest(project.person, columns)}"
+        )
     if project.person is not None and project.person not in identifier:
         identifier = (*identifier, project.person)
     return Roles.resolve(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from shoal.cli.options import Usage
 from shoal.errors import DataError
 
 Kind = Literal["release", "model", "rules", "table"]
@@ -17,6 +18,7 @@ TEXTS = (".csv", ".tsv", ".txt")
 LOOKED_AT = 4096  # bytes from the beginning of a file
 # what XGBoost and LightGBM write first into their JSON; ours says "shoal-release" there
 BOOSTER = re.compile(rb'\{\s*"(learner|version|name|tree_info|Config)"\s*:')
+UBJSON = re.compile(rb"\{[iUIlL]")
 RULES = re.compile(r"antecedents?\b.*\bconsequents?\b|consequents?\b.*\bantecedents?\b")
 
 
@@ -43,6 +45,8 @@ def kind_of(path: Path) -> Kind:
     if not head:
         raise DataError("empty-file", f"{shown} is empty.")
     suffixes = [suffix.lower() for suffix in path.suffixes]
+    if UBJSON.match(head):
+        return "model"  # of XGBoost, which says that it is not read
     if suffixes[-1:] == [".json"] or head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         return "model" if BOOSTER.search(head) and b"shoal-release" not in head else "release"
     if suffixes and suffixes[-1] in TABLES:
@@ -51,6 +55,19 @@ def kind_of(path: Path) -> Kind:
         line = head.decode("utf-8", errors="replace").splitlines()[0]
         return "rules" if RULES.search(line) else "table"
     return "model"
+
+
+def open_release(path: Path, verb: str) -> Any:
+    """Open a release of Shoal, and say what to do with anything else."""
+    kind = kind_of(path)
+    if kind != "release":
+        raise Usage(
+            f"shoal {verb} takes releases of Shoal; {str(path)!r} is none. Of a tree or a forest that somebody else "
+            "trained, shoal repair makes one."
+        )
+    from shoal.release import load
+
+    return load(path)
 
 
 def open_thing(path: Path, *, trust_pickle: bool) -> Thing:

@@ -9,12 +9,14 @@ from typing import Any
 
 from shoal.release.domain import MISSING, Interval, plain
 
+MOST_LISTED = 4  # values that a condition names
+
 
 @dataclass(frozen=True)
 class Branch:
     """One way out of a node: some values, or some intervals, perhaps with missing; and the node it leads to.
 
-    `label` is a name for the values taken together, from a hierarchy; it is for readers only.
+    `label` is a name for the values taken together, such as one from a hierarchy; it is for readers only.
     """
 
     node: int
@@ -45,7 +47,7 @@ class Branch:
             parts = [str(interval) for interval in self.intervals]
         elif self.label is not None and len(self.values) > 1:
             parts = [f"= {self.label}"]
-        elif len(self.values) > 4:
+        elif len(self.values) > MOST_LISTED:
             parts = [f"= {self.values[0]}, {self.values[1]} or {len(self.values) - 2} others"]
         elif self.values:
             parts = ["= " + (", ".join(self.values[:-1]) + " or " if self.values[:-1] else "") + self.values[-1]]
@@ -54,6 +56,17 @@ class Branch:
         if self.missing:
             parts.append(MISSING)
         return " or ".join(parts)
+
+
+def all_but(values: Sequence[str], domain: Sequence[str]) -> str | None:
+    """A name for more values than are listed, where they are all of a domain but one; else None.
+
+    >>> all_but("abdef", "abcdef")
+    'all but c'
+    """
+    if len(values) <= MOST_LISTED or len(values) != len(domain) - 1:
+        return None
+    return f"all but {next(value for value in domain if value not in values)}"
 
 
 @dataclass(frozen=True)

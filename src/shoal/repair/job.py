@@ -209,12 +209,14 @@ def of_foreign(
     target = with_target(rows, None, subject.target)[subject.target]
     rows = Table([*(rows[name] for name in names), target])
     roles = Roles.resolve(rows.names, target=target.name, public=public, target_role=target_role, sensitive=sensitive)
-    table = declare_domain(rows, roles, domain, {}, people=people_behind(requirement), person=whose)
+    # read_model has refused names that are no columns; the others may be of columns that the model does not look at
+    declared = {name: values for name, values in (domain or {}).items() if name in rows}
+    table = declare_domain(rows, roles, declared, {}, people=people_behind(requirement), person=whose)
     source = GroveTrees(subject.grove, subject.features, table)
-    declared = frozenset(domain or {})
     weights = _weights(model, table[target.name])
+    known = frozenset(declared)
     return Job(
-        source, table, roles, requirement, declared, whose, weights, "counts", lambda given: _answers(subject, given)
+        source, table, roles, requirement, known, whose, weights, "counts", lambda given: _answers(subject, given)
     )
 
 

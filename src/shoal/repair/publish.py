@@ -14,6 +14,7 @@ from shoal.data.roles import Roles
 from shoal.data.table import Column, Table
 from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
+from shoal.release.node import all_but
 from shoal.repair.regrow import Kept
 
 Numbers = NDArray[np.float64]
@@ -87,7 +88,8 @@ def _branch(child: int, codes: NDArray[np.bool_], column: Column, cuts: Numbers 
     known = codes[: len(column.values)]
     missing = bool(column.missing and codes[-1])
     if cuts is None:
-        return Branch(child, values=tuple(column.names[code] for code in np.flatnonzero(known)), missing=missing)
+        values = tuple(column.names[code] for code in np.flatnonzero(known))
+        return Branch(child, values=values, missing=missing, label=all_but(values, column.names))
     edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(np.int8))).reshape(-1, 2)
     intervals = tuple(
         Interval(

@@ -87,7 +87,7 @@ def report_html(
         sections.next_steps(release, audit, tree, columns),
         sections.columns(audit),
         sections.limits(audit),
-        sections.end(audit),
+        sections.end(release, audit),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -163,7 +163,13 @@ def _measures(audit: Audit) -> str:
         for each in audit.measures
     ]
     header = ("Sensitive column", "Certain for", "ℓ", "Entropy ℓ", "α", "t", "β", "δ")
-    return "<h3>What every group keeps</h3>" + _table(header, rows, numbers=range(1, len(header)))
+    return (
+        "<h3>What every group keeps</h3>"
+        + _table(header, rows, numbers=range(1, len(header)))
+        + '<p class="soft small">The strictest that holds of every group: its fewest different values (ℓ), the same '
+        "counted by entropy, the largest share of one value (α), and how far its values are from those of the whole "
+        "table (t-closeness, β-likeness, δ-disclosure).</p>"
+    )
 
 
 def distributions(audit: Audit) -> str:
@@ -254,10 +260,13 @@ def limits(audit: Audit) -> str:
     return f"<h2>What the promise does not cover</h2><ul>{items}</ul>"
 
 
-def end(audit: Audit) -> str:
-    """Room for a signature, and the fingerprint of what was audited."""
+def end(release: Audited, audit: Audit) -> str:
+    """Who may see the page, room for a signature, and the fingerprint of what was audited."""
+    kept = ""
+    if not audit.holds or not isinstance(release, Released):
+        kept = "<p>This page tells of what is not published, and may not be: keep it as safe as the rows.</p>"
     return (
-        '<div class="sign"><div>Name and signature</div><div>Date</div></div>'
+        f'{kept}<div class="sign"><div>Name and signature</div><div>Date</div></div>'
         f"<footer><p>SHA-256 of what was audited: <code>{audit.sha256}</code></p>"
         f"<p>Recounted by Shoal {escape(metadata.version('shoal'))} from the rows and what is published alone; "
         "the audit shares no counting with any miner.</p></footer>"

@@ -47,6 +47,8 @@ def tree_section(release: TreeRelease, guilty: Collection[int]) -> str:
 
 def _intro(release: TreeRelease) -> str:
     text = STATED[release.statement]
+    if not release.claims:  # drawn for an audit, and not released
+        text = "How many people of each class are in each leaf. Of tests on private columns no value is shown."
     if release.weights is not None:
         text += f" For predictions: {weights_text(release)}."
     if len(release.nodes) > ALL_OPEN:

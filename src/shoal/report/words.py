@@ -100,21 +100,21 @@ def is_bound(audit: Audit) -> bool:
 def verdict(audit: Audit) -> tuple[str, str]:
     """The verdict's headline, and what it means in a sentence."""
     if audit.holds:
-        return (
-            "✓ The promise holds",
-            "Every group keeps what is asked of it, and nothing was found that contradicts it.",
-        )
+        kept = "every group keeps what is asked of it"
+        if len(audit.parts) == 1 and not audit.n_exempt:
+            kept = audit.parts[0].requirement + audit.parts[0].about
+        return "✓ The promise holds", f"{kept[:1].upper()}{kept[1:]}, and nothing was found that contradicts it."
     codes = {finding.code for finding in audit.findings if finding.severity == "breach"}
     if codes <= NOT_OF_THE_ROWS:
         word = "What is released is not true of the rows. Nothing can be promised about it."
     else:
         people = max((finding.people for finding in audit.findings if finding.severity == "breach"), default=0)
-        word = f"The claim fails for {people_of(people)}. Do not publish this."
+        word = f"What every group must keep fails for {people_of(people)}. Do not publish this."
     if is_bound(audit) and codes <= {"group-fails", "requirement-fails"}:
         return (
             "✗ Not proven: the promise may not hold",
-            f"{word} People were grouped more finely than this model tells them apart, so the claim may still be "
-            "true; nothing here shows that it is.",
+            f"{word} People were grouped more finely than this model tells them apart, so it may still hold; "
+            "nothing here shows that it does.",
         )
     return "✗ Breach: the promise does not hold", word
 
@@ -203,12 +203,13 @@ def assumed(audit: Audit) -> list[str]:
     """What the audit takes for granted, in sentences."""
     said = [unit(audit)]
     private = [column for column in audit.columns if column.role == "private" and column.type is not None]
-    undeclared = [column.name for column in private if column.declared is None]
-    if undeclared:
-        said.append(
-            f"No domain is declared for {listed(undeclared)}: what an attacker thinks possible there is taken to be "
-            "the values that occur, or any number between the smallest and the largest."
-        )
+    for kind, taken in (
+        ("categorical", "the values that occur are"),
+        ("numeric", "every number between the smallest and the largest that occur is"),
+    ):
+        undeclared = [column.name for column in private if column.declared is None and column.type == kind]
+        if undeclared:
+            said.append(f"No domain is declared for {listed(undeclared)}: {taken} taken to be possible there.")
     if len(private) > 1:
         said.append("Every combination of values of the private columns is taken to be possible.")
     if audit.missing is not None:

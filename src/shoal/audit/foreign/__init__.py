@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from shoal.audit.foreign import blackbox, centroids, dumps, lightgbm, trees, xgboost
 from shoal.audit.rules import Rules
 from shoal.audit.subject import Subject
 from shoal.data.frames import to_table
-from shoal.data.table import Table
+from shoal.data.table import Column, Table
 from shoal.data.target import name_of, target_column
 from shoal.errors import DataError
 
@@ -58,6 +60,8 @@ def read_model(
             "target-unnamed",
             "This model predicts a target, which is part of what it tells: give y, the target's values or its column.",
         )
+    if target is not None:
+        _check_classes(model, table[target])
     named = _named_by(model)
     features = table.drop([*([] if target is None else [target]), *(name for name in also if name not in named)])
     for reader in READERS:
@@ -80,6 +84,20 @@ def _predicts(model: Any) -> bool:
         return bool(is_classifier(model) or is_regressor(model))
     except (AttributeError, TypeError):  # no estimator of scikit-learn
         return hasattr(model, "classes_")
+
+
+def _check_classes(model: Any, target: Column) -> None:
+    """Refuse a target with more values than the model has classes: it was taught something else."""
+    classes = getattr(model, "classes_", None)
+    if not isinstance(classes, np.ndarray):
+        return  # it does not say, or predicts several targets
+    n = len(target.compact().values)
+    if n > len(classes):
+        raise DataError(
+            "other-target",
+            f"The model knows {len(classes)} class(es), but column {target.name!r} has {n:,} different values: it was "
+            "taught another target, or with other rows.",
+        )
 
 
 def _named_by(model: Any) -> frozenset[str]:

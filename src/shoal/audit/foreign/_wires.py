@@ -47,7 +47,9 @@ def _floats(wire: Wire, column: Column) -> Numbers:
         return np.asarray(wire.cells(column), dtype=np.float64)
     except (ValueError, TypeError):
         raise DataError(
-            "model-refuses", f"The model is given column {column.name!r} as it is, but the column holds no numbers."
+            "model-refuses",
+            f"The model is given column {column.name!r} as it is, but the column does not hold numbers alone. Read it "
+            "as the model was given it.",
         ) from None
 
 
@@ -58,7 +60,9 @@ def follow(model: Any, names: Sequence[str]) -> tuple[Any, Wires]:
     inputs = [str(name) for name in (names if own is None else own)]
     for name in inputs:
         if name not in names:
-            raise DataError("no-column", f"The model asks for column {name!r}.{closest(name, names)}")
+            raise DataError(
+                "no-column", f"The model asks for column {name!r}, which these rows have not.{closest(name, names)}"
+            )
     n = getattr(model, "n_features_in_", len(inputs))
     if n != len(inputs):
         raise DataError("column-count", f"The model takes {n} column(s); the rows have {len(inputs)}.")

@@ -11,6 +11,7 @@ import numpy as np
 from shoal.audit.groups import Ids, Spans, numbered
 from shoal.audit.subject import Subject, stated_domain
 from shoal.data.table import Column, Table
+from shoal.errors import DataError, closest
 from shoal.release.verdict import fingerprint
 
 
@@ -25,9 +26,16 @@ class BlackBox(Subject):
     by_value = True
     separable = True
 
-    def __init__(self, what: str, table: Table, target: Column | None, domain: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self,
+        what: str,
+        table: Table,
+        target: Column | None,
+        domain: Mapping[str, Any] | None,
+        given: Sequence[str] | None = None,
+    ) -> None:
         self.what = what
-        self.domain = stated_domain(table, table.names, domain)
+        self.domain = stated_domain(table, table.names if given is None else given, domain)
         self.target = None if target is None else target.name
         self.numeric_target = target is not None and target.kind == "numeric"
         self.sha256 = fingerprint({"kind": "black box", "what": what, "columns": list(self.domain)})
@@ -54,4 +62,12 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
 
         target = as_categorical(target)
     name = type(model).__name__
-    return BlackBox(f"{'an' if name[0] in 'AEIOU' else 'a'} {name}, taken as a black box", table, target, domain)
+    what = f"{'an' if name[0] in 'AEIOU' else 'a'} {name}, taken as a black box"
+    own = getattr(model, "feature_names_in_", None)
+    given = None if own is None else [str(each) for each in own]
+    for each in given or ():
+        if each not in table:
+            raise DataError(
+                "no-column", f"The model asks for column {each!r}, which these rows have not.{closest(each, table)}"
+            )
+    return BlackBox(what, table, target, domain, given)

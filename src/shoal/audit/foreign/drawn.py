@@ -75,4 +75,5 @@ def _node(subject: GroveSubject, number: int, counts: list[int], public: Collect
     if column not in public:
         one, other = Branch(0, values=(SOME,)), Branch(0, values=(OTHERS,))
     left, right = int(grove.left[number]), int(grove.right[number])
-    return Node(attribute=column, branches=(replace(one, node=left), replace(other, node=right)))
+    ways = (replace(subject.shown(one), node=left), replace(subject.shown(other), node=right))
+    return Node(attribute=column, branches=ways)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,8 @@ from shoal.audit.result import SHOWN, Finding
 from shoal.audit.subject import Subject, stated_domain
 from shoal.data.table import Column, Table
 from shoal.privacy import Requirement
-from shoal.release.node import Branch
+from shoal.release.domain import Interval
+from shoal.release.node import Branch, all_but
 from shoal.release.verdict import fingerprint
 
 MOST_KEPT = 1 << 26  # numbers of spans, cells × trees, that are kept to say which trees set a group apart
@@ -116,8 +117,12 @@ class GroveSubject(Subject):
         if self.grove.n_trees > 1:
             return self._telling_trees(walk, row), ()
         nodes = self._public_tests(walk, row)
-        words = list(dict.fromkeys(self._way_in_words(node, left) for node, left in nodes))
-        shown = words[:SHOWN] + ([f"{len(words) - SHOWN} more tests"] if len(words) > SHOWN else [])
+        passed: dict[int, NDArray[np.bool_]] = {}  # for each column what is left of it when all its tests are passed
+        for node, left in nodes:
+            position, atoms = int(self.tests.column[node]), self.tests.left_atoms(node)
+            passed[position] = passed.get(position, True) & (atoms if left else ~atoms)
+        words = [self._in_words(position, chosen) for position, chosen in passed.items()]
+        shown = words[:SHOWN] + ([f"tests of {len(words) - SHOWN} more columns"] if len(words) > SHOWN else [])
         guilty = tuple(sorted({node for node, _ in nodes[-1:]}))
         return " and ".join(shown) or "everybody", guilty
 
@@ -218,13 +223,23 @@ class GroveSubject(Subject):
         left = self.tests.left_atoms(node)
         ways = []
         for child, chosen in ((self.grove.left[node], left), (self.grove.right[node], ~left)):
-            values, intervals, missing = self.tests.condition(position, chosen)
-            ways.append(Branch(int(child), values, intervals, missing))
+            ways.append(self._branch(position, chosen, int(child)))
         return self.tests.names[position], ways[0], ways[1]
 
-    def _way_in_words(self, node: int, left: bool) -> str:
-        column, one, other = self.sides(node)
-        return f"{column} {(one if left else other).condition()}"
+    def _branch(self, position: int, chosen: NDArray[np.bool_], child: int = 0) -> Branch:
+        values, intervals, missing = self.tests.condition(position, chosen)
+        return Branch(child, values, intervals, missing, all_but(values, self.tests.atoms[position].attribute.values))
+
+    def shown(self, branch: Branch) -> Branch:
+        """A branch for reading: a border between numbers of single precision has no more than seven digits."""
+        if not self.grove.single:
+            return branch
+        ends = [(each.above, each.at_most) for each in branch.intervals]
+        rounded = [Interval(*(None if end is None else float(f"{end:.7g}") for end in both)) for both in ends]
+        return replace(branch, intervals=tuple(rounded))
+
+    def _in_words(self, position: int, chosen: NDArray[np.bool_]) -> str:
+        return f"{self.tests.names[position]} {self.shown(self._branch(position, chosen)).condition()}"
 
     def _public_tests(self, walk: _Walk, row: int) -> list[tuple[int, bool]]:
         """The public tests of the only tree that a person is put to, and the way each sends him."""
