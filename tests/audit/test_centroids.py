@@ -321,7 +321,7 @@ def test_a_mean_of_a_class_counts_the_class() -> None:
     assert "class 'c'" in few.message
     with pytest.raises(DataError) as error:
         audit(model, rows, privacy=2)
-    assert error.value.code == "no-target"
+    assert error.value.code == "target-unnamed"
 
 
 def test_a_centroid_that_is_a_row() -> None:

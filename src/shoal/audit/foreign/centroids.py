@@ -137,9 +137,5 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
         return None  # features that mix columns, or another rule than the nearest centroid: a black box
     if found.classes is None:
         target = None  # a clustering has none
-    elif target is None:
-        raise DataError(
-            "no-target", "The centroids of this model are means of classes: give y, the class of every row."
-        )
     known = [feature for feature in features if feature is not None]
     return Centroids(found, known, table, None if target is None else as_categorical(target), domain)
