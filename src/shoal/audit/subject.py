@@ -56,6 +56,11 @@ class Subject(ABC):
     counted
         Whether what is released says how many people are in each bin, or may. Where not, what an attacker knows for
         certain is an upper bound.
+    one_target
+        Whether the target is all that was taught besides the columns of the domain. Where not, or where that is not
+        known, no span counts as a single bin.
+    kept
+        What is said of rows that it keeps as they are, if any of what they hold is private.
     sha256
         A fingerprint of what is released.
     """
@@ -68,6 +73,8 @@ class Subject(ABC):
     by_value: bool = False
     separable: bool = False
     counted: bool = True
+    one_target: bool = True
+    kept: tuple[Finding, ...] = ()
     sha256: str
 
     @abstractmethod
@@ -133,12 +140,20 @@ def audit_subject(
     target = None if subject.target is None else _target(subject, table[subject.target])
     spans = subject.spans(table, known)
     groups = _groups(subject, spans, target, subject.target in known, whose)
-    counts_for = groups.n_bins > 1
+    counts_for = (groups.n_bins > 1) | (not subject.one_target)
     columns = _sensitive(subject, table, target, known, sensitive, requirement)
     parts, failing, findings = ask(requirement, columns, groups, counts_for)
     findings = _describe(subject, table, known, groups, failing) + findings
     findings += subject.findings(table, known, groups, requirement)
-    findings += _how_counted(subject, spans.people_finer(whose))
+    if {*subject.domain, subject.target} - {None} - known:
+        findings += [replace(each, people=groups.n_people) for each in subject.kept]
+    if subject.exact and spans.finer is None:
+        proven = True
+    else:
+        proven = _merging_keeps(requirement, columns, groups)
+        findings += _how_counted(subject, spans.people_finer(whose), proven)
+    if not proven and not failing.any():
+        findings.append(_not_proven(groups.n_people))
     told = target is not None and not subject.numeric_target and subject.target not in known
     measured = tuple(measure(groups, table[name]) for name in sensitive)
     findings += certain_values(measured, groups.n_people)
@@ -204,8 +219,9 @@ def _groups(
 ) -> Groups:
     if target is None:
         return group_people(spans, None, 1, target_is_public=False, person=person)
-    # a number can be anything: no span counts as single while it is private
-    n_classes = max(2, target.n_codes) if subject.numeric_target else target.n_codes
+    # no span counts as single while the target is private: a number can be anything, and a class that everybody has
+    # is not known beforehand
+    n_classes = max(2, target.n_codes)
     return group_people(spans, target.codes, n_classes, target_is_public=target_is_public, person=person)
 
 
@@ -298,28 +314,52 @@ def _describe(
     return findings
 
 
-def _how_counted(subject: Subject, people_finer: int) -> list[Finding]:
-    if subject.exact and not people_finer:
-        return []
+def _merging_keeps(requirement: Requirement, columns: Sequence[Column | None], groups: Groups) -> bool:
+    """Whether groups that keep a requirement keep it merged, so that it is enough to ask finer ones.
+
+    A monotone requirement does that for groups of different people. One that asks for values need not where a person
+    is in several groups, or counts with another value in the merged one.
+    """
+    if not requirement.monotone:
+        return False
+    if groups.person is None or not needs_values(requirement):
+        return True
+    pairs = [groups.person * column.n_codes + column.codes for column in columns if column is not None]
+    n = groups.n_people
+    return int(groups.people.sum()) == n and all(len(np.unique(each)) == n for each in pairs)
+
+
+def _how_counted(subject: Subject, people_finer: int, proven: bool) -> list[Finding]:
+    holds = "if the requirement holds, it holds for the model; " if proven else ""
     if subject.exact:
+        what = (
+            f"The spans of {people_finer:,} people come too near a border to be worked out for certain. These people "
+            "are grouped more finely than the model may tell them apart: "
+        )
         return [
             Finding(
                 "finer-groups",
                 "note",
-                f"The spans of {people_finer:,} people come too near a border to be worked out for certain. These "
-                "people are grouped more finely than the model may tell them apart: if the requirement holds, it holds "
-                "for the model; if it fails because of them, the model may still keep it.",
+                f"{what}{holds}if it fails because of them, the model may still keep it.",
                 people_finer,
             )
         ]
-    return [
-        Finding(
-            "finer-groups",
-            "note",
-            "The spans of this model cannot be worked out exactly. People are grouped more finely than the model tells "
-            "them apart: if the requirement holds, it holds for the model; if it fails, the model may still keep it.",
-        )
-    ]
+    what = (
+        "The spans of this model cannot be worked out exactly. People are grouped more finely than the model tells "
+        "them apart: "
+    )
+    return [Finding("finer-groups", "note", f"{what}{holds}if it fails, the model may still keep it.")]
+
+
+def _not_proven(people: int) -> Finding:
+    return Finding(
+        "not-proven",
+        "breach",
+        "The requirement holds for groups that are finer than the model's, but groups that keep it need not keep it "
+        "merged: it is not monotone, or people have rows in several groups. Nothing is proven for the model. Ask for "
+        "a monotone requirement, or give one row a person.",
+        people,
+    )
 
 
 def stated_domain(table: Table, names: Sequence[str], domain: Mapping[str, Any] | None) -> dict[str, Attribute]:

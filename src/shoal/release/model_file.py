@@ -44,9 +44,20 @@ KNOWN_TYPES = frozenset(
 # models that learn by keeping rows, and what such rows are called in a fitted model
 KEEPING = re.compile(
     r"(KNeighbors|RadiusNeighbors|GaussianProcess|LabelPropagation|LabelSpreading|KernelRidge|KernelPCA|KernelDensity|"
-    r"NearestNeighbors|KNNImputer|LocalOutlierFactor|Nystroem|OneClassSVM|KDTree|BallTree)\w*|(Nu)?SV[CR]"
+    r"NearestNeighbors|KNNImputer|LocalOutlierFactor|Nystroem|OneClassSVM|KDTree|BallTree|AffinityPropagation)\w*|"
+    r"(Nu)?SV[CR]"
 )
-PER_ROUND = frozenset({"train_score_", "validation_score_", "loss_curve_", "estimator_weights_", "estimator_errors_"})
+PER_ROUND = frozenset(
+    {
+        "train_score_",
+        "validation_score_",
+        "loss_curve_",
+        "estimator_weights_",
+        "estimator_errors_",
+        "oob_improvement_",
+        "oob_scores_",
+    }
+)
 KEPT = frozenset({"_fit_X", "X_fit_", "X_train_", "support_vectors_", "component_indices_"})
 
 

@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.foreign import blackbox, centroids, dumps, lightgbm, trees, xgboost
+from shoal.audit.result import Finding
 from shoal.audit.rules import Rules
 from shoal.audit.subject import Subject
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
-from shoal.data.target import name_of, target_column
+from shoal.data.target import as_categorical, name_of, target_column
 from shoal.errors import DataError
+from shoal.release.model_file import keeps_rows
 
-# the first that knows the model takes it
-READERS = (trees.read, lightgbm.read, xgboost.read, centroids.read, blackbox.read)
+# the first that knows the model takes it; what none of them knows is a black box
+READERS = (trees.read, lightgbm.read, xgboost.read, centroids.read)
 
 
 def read_model(
@@ -60,15 +62,84 @@ def read_model(
             "target-unnamed",
             "This model predicts a target, which is part of what it tells: give y, the target's values or its column.",
         )
+    if _is_unfitted(model):
+        raise DataError("not-fitted", f"This {type(dumps.final_estimator(model)).__name__} is not fitted yet.")
     if target is not None:
         _check_classes(model, table[target])
+    domain = _of_features(domain, table, [*([] if target is None else [target]), *also])
     named = _named_by(model)
     features = table.drop([*([] if target is None else [target]), *(name for name in also if name not in named)])
     for reader in READERS:
         subject = reader(model, features, None if target is None else table[target], domain)
         if subject is not None:
-            return subject, table
-    raise DataError("not-a-release", f"audit needs a release or a fitted model; got {type(model).__name__}.")
+            break
+    else:
+        given = _given_to(model, table.drop([] if target is None else [target]), also)
+        subject = blackbox.read(model, given, None if target is None else table[target], domain)
+        if subject is None:
+            raise DataError("not-a-release", f"audit needs a release or a fitted model; got {type(model).__name__}.")
+        subject.one_target = target is None or blackbox.one_answer(model, X, given.names)
+    subject.kept = _kept(model, table.n_rows, isinstance(subject, centroids.Centroids))
+    return subject, table
+
+
+def _is_unfitted(model: Any) -> bool:
+    """Whether an estimator of scikit-learn was never fitted."""
+    from sklearn.base import BaseEstimator
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    final = dumps.final_estimator(model)
+    if not isinstance(final, BaseEstimator) or dumps.is_of(final, "lightgbm") or dumps.is_of(final, "xgboost"):
+        return False
+    try:
+        check_is_fitted(final)
+    except NotFittedError:
+        return True
+    except TypeError:  # one that needs no fitting
+        return False
+    return False
+
+
+def _of_features(
+    domain: Mapping[str, Sequence[Any]] | None, table: Table, others: Sequence[str]
+) -> Mapping[str, Sequence[Any]] | None:
+    """The declared domain without the columns that are no features: of those nothing has to be known."""
+    if domain is None:
+        return None
+    for name in domain:
+        table[name]  # refuses with the nearest name
+    return {name: declared for name, declared in domain.items() if name not in others}
+
+
+def _given_to(model: Any, table: Table, also: Sequence[str]) -> Table:
+    """The columns that a black box is given: those it names, or as many as it says; if in doubt, all of them."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        return table.select([str(name) for name in names])
+    n = getattr(model, "n_features_in_", None)
+    if n is None or n == len(table):
+        return table
+    rest = table.drop(also) if len(table) > len(also) else table
+    if n != len(rest):
+        raise DataError("column-count", f"The model takes {n} column(s); the rows have {len(rest)}.")
+    return rest
+
+
+def _kept(model: Any, n_rows: int, clusters: bool) -> tuple[Finding, ...]:
+    """What a model keeps of the rows it was fitted on; of a clustering its own audit says whether it keeps labels."""
+    kept = keeps_rows(model)
+    if kept is not None:
+        said = f"The fitted model keeps rows it was fitted on ({kept}): private values, person by person."
+        return (Finding("stores-rows", "breach", said),)
+    kept = None if clusters else keeps_rows(model, n_rows)
+    if kept is not None:
+        said = (
+            f"The fitted model keeps something of every row it was fitted on, in their order ({kept}). "
+            "Remove it before the file leaves the house."
+        )
+        return (Finding("stores-labels", "warning", said),)
+    return ()
 
 
 def _predicts(model: Any) -> bool:
@@ -78,12 +149,16 @@ def _predicts(model: Any) -> bool:
         return True
     if dumps.is_of(final, "lightgbm") or dumps.is_of(final, "xgboost"):
         return True
-    from sklearn.base import is_classifier, is_regressor
+    from sklearn.base import is_classifier, is_clusterer, is_outlier_detector, is_regressor
 
     try:
-        return bool(is_classifier(model) or is_regressor(model))
+        if is_classifier(model) or is_regressor(model):
+            return True
+        if is_clusterer(final) or is_outlier_detector(final):
+            return False
     except (AttributeError, TypeError):  # no estimator of scikit-learn
-        return hasattr(model, "classes_")
+        pass
+    return hasattr(model, "predict") and not dumps.is_of(final, "sklearn")
 
 
 def _check_classes(model: Any, target: Column) -> None:
@@ -118,11 +193,22 @@ def _read(X: Any, y: Any, model: Any) -> Table:
             table[y]
         return table
     target = _target(y)
+    if target.name in table and (target.name in _named_by(model) or not _same(table[target.name], target)):
+        raise DataError(
+            "target-clash",
+            f"y is called {target.name!r}, and so is a column of the rows that is something else. Rename one of them.",
+        )
     if len(target) != table.n_rows:
         raise DataError(
             "target-length", f"X has {table.n_rows} row(s) but y has {len(target)}. Give one value of y a row."
         )
     return table.with_column(target)
+
+
+def _same(one: Column, other: Column) -> bool:
+    """Whether two columns hold the same values row by row."""
+    one, other = as_categorical(one.compact()), as_categorical(other.compact())
+    return one.names == other.names and np.array_equal(one.codes, other.codes)
 
 
 def _target(y: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.clusters.cells import Cells, Floats
+from shoal.audit.foreign.dumps import final_estimator
 from shoal.audit.groups import Ids
 
 NAMED = 8  # clusters named in a sentence
@@ -63,11 +64,8 @@ class CentroidModel:
 
 def is_centroid_model(model: Any) -> bool:
     """Whether a model, or what stands at the end of its pipeline, is one of those read here."""
-    while hasattr(model, "steps") or hasattr(model, "best_estimator_"):
-        model = model.best_estimator_ if hasattr(model, "best_estimator_") else model.steps[-1][1]
-    if not type(model).__module__.startswith("sklearn."):
-        return False
-    return type(model).__name__ in _RULES
+    final = final_estimator(model)
+    return type(final).__module__.startswith("sklearn.") and type(final).__name__ in _RULES
 
 
 def centroid_model(estimator: Any) -> CentroidModel | None:

@@ -44,6 +44,23 @@ def outputs_of(step: Any) -> list[int] | None:
     return None
 
 
+def selects(step: Any) -> bool:
+    """Whether a fitted transformer only keeps some of its inputs, as they are."""
+    return bool(_kind(step)) and hasattr(step, "get_support")
+
+
+def sparse_after(step: Any, sparse: bool | None) -> bool | None:
+    """Whether a matrix is sparse, without zeros that are written out, after a transformer; None where unknown."""
+    kind = _kind(step)
+    if kind == "OneHotEncoder":
+        return bool(step.sparse_output)
+    if kind == "KBinsDiscretizer":
+        return bool(step.encode == "onehot")
+    if sparse and kind in ("SimpleImputer", "MissingIndicator", "QuantileTransformer"):
+        return None  # these may write zeros
+    return True if kind == "MissingIndicator" and step.sparse is True else sparse
+
+
 def _filled(step: Any) -> list[int]:
     """The inputs that an imputer keeps: it drops those that had no value at all."""
     places = range(step.n_features_in_)

@@ -8,6 +8,7 @@ be float64, as scikit-learn makes of whole numbers too; a pipeline that was give
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.foreign._columnwise import affine_of, outputs_of, prepare, refuses, turns_of
+from shoal.audit.foreign._columnwise import affine_of, outputs_of, prepare, refuses, selects, sparse_after, turns_of
 from shoal.audit.foreign.features import NO_BREAKS, Feature, Numbers, largest_at_most
 from shoal.data.table import Column
 from shoal.errors import DataError, closest
@@ -53,8 +54,11 @@ def _floats(wire: Wire, column: Column) -> Numbers:
         ) from None
 
 
-def follow(model: Any, names: Sequence[str]) -> tuple[Any, Wires]:
-    """The final estimator, and the wires that lead to its features; a set of columns stands for those it mixes."""
+def follow(model: Any, names: Sequence[str]) -> tuple[Any, Wires, bool | None]:
+    """The final estimator, the wires that lead to its features, and whether these reach it as a sparse matrix.
+
+    A set of columns stands for a feature that mixes them. None where it is not known whether a matrix is sparse.
+    """
     model = getattr(model, "best_estimator_", model)  # of a search over parameters
     own = getattr(model, "feature_names_in_", None)
     inputs = [str(name) for name in (names if own is None else own)]
@@ -67,15 +71,13 @@ def follow(model: Any, names: Sequence[str]) -> tuple[Any, Wires]:
     if n != len(inputs):
         raise DataError("column-count", f"The model takes {n} column(s); the rows have {len(inputs)}.")
     wires: Wires = [Wire(name, _raw, (1.0, 0.0), lambda: NO_BREAKS) for name in inputs]
-    sparse = False
+    sparse: bool | None = False
     while hasattr(model, "steps"):
-        *steps, (_, final) = model.steps
-        followers = [step for _, step in steps[1:]] + [final]
-        for (_, step), follower in zip(steps, followers, strict=True):
+        for (_, step), (_, follower) in itertools.pairwise(model.steps):
             wires, sparse = _through(step, wires, sparse, getattr(follower, "n_features_in_", None))
-        model = getattr(final, "best_estimator_", final)
+        model = getattr(model.steps[-1][1], "best_estimator_", model.steps[-1][1])
     inner = getattr(model, "_preprocessor", None)  # histogram gradient boosting encodes categories by itself
-    return model, wires if inner is None else _columns(inner, wires, sparse)[0]
+    return model, wires if inner is None else _columns(inner, wires, sparse)[0], sparse
 
 
 def _raw(column: Column) -> NDArray[Any]:
@@ -89,7 +91,7 @@ def _raw(column: Column) -> NDArray[Any]:
     return np.append([float(name) for name in column.names], np.nan)
 
 
-def _through(step: Any, wires: Wires, sparse: bool, n_outputs: int | None) -> tuple[Wires, bool]:
+def _through(step: Any, wires: Wires, sparse: bool | None, n_outputs: int | None) -> tuple[Wires, bool | None]:
     """The wires that leave a fitted transformer, and whether they leave it as a sparse matrix."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import FeatureUnion, Pipeline
@@ -105,33 +107,59 @@ def _through(step: Any, wires: Wires, sparse: bool, n_outputs: int | None) -> tu
     if isinstance(step, ColumnTransformer):
         return _columns(step, wires, sparse)
     if isinstance(step, FeatureUnion):
-        parts = [_through(inner, wires, sparse, None) for _, inner in step.transformer_list if inner != "drop"]
-        return [wire for part, _ in parts for wire in part], any(each for _, each in parts)
-    if hasattr(step, "get_support"):
+        named = [(name, inner) for name, inner in step.transformer_list if inner != "drop"]
+        parts = [_through(inner, wires, sparse, None) for _, inner in named]
+        united = [_times(_weight(step, name), part) for (name, _), (part, _) in zip(named, parts, strict=True)]
+        matrices = [each for _, each in parts]
+        return list(itertools.chain(*united)), None if None in matrices and True not in matrices else any(matrices)
+    if selects(step):
         return [wires[i] for i in np.flatnonzero(step.get_support())], sparse
     if _does_nothing(step):
         return wires, sparse
     origin = outputs_of(step)
     if origin is None:
-        mixed = frozenset().union(*(frozenset([w.column]) if isinstance(w, Wire) else w for w in wires))
-        return [mixed] * _count(step, n_outputs), sparse
+        return [_mixed(wires)] * _count(step, n_outputs), None
     answer: Wires = []
     blocks = {i: Block(step, i, wire, sparse) for i, wire in enumerate(wires) if isinstance(wire, Wire)}
     for output, i in enumerate(origin):
         wire = wires[i]
         answer.append(blocks[i].output(output) if isinstance(wire, Wire) else wire)
-    sparse = sparse if hasattr(step, "scale_") else bool(getattr(step, "sparse_output", False))
-    return answer, sparse or getattr(step, "encode", None) == "onehot"
+    return answer, sparse_after(step, sparse)
+
+
+def _mixed(wires: Wires) -> frozenset[str]:
+    """The columns that some wires are made of."""
+    return frozenset().union(*(frozenset([wire.column]) if isinstance(wire, Wire) else wire for wire in wires))
+
+
+def _weight(step: Any, name: str) -> float | None:
+    """What a `FeatureUnion` or `ColumnTransformer` multiplies all that a transformer makes with."""
+    return (step.transformer_weights or {}).get(name)
+
+
+def _times(weight: float | None, wires: Wires) -> Wires:
+    if weight is None:
+        return wires
+    if not weight > 0:  # a feature would fall as its column rises
+        return [_mixed([wire]) for wire in wires]
+    return [_scaled(wire, weight) if isinstance(wire, Wire) else wire for wire in wires]
+
+
+def _scaled(wire: Wire, weight: float) -> Wire:
+    affine = None if wire.affine is None else (weight * wire.affine[0], weight * wire.affine[1])
+    return Wire(wire.column, lambda column: wire.cells(column) * weight, affine, wire.breaks)
 
 
 def _does_nothing(step: Any) -> bool:
     """Whether a `FunctionTransformer` has no function, or one that only looks."""
     from functools import partial
 
+    from sklearn.preprocessing import FunctionTransformer
     from sklearn.utils import check_array
 
-    func = getattr(step, "func", step)
-    return func is None or (isinstance(func, partial) and func.func is check_array)
+    if type(step) is not FunctionTransformer:
+        return False
+    return step.func is None or (isinstance(step.func, partial) and step.func.func is check_array)
 
 
 def _count(step: Any, n_outputs: int | None) -> int:
@@ -145,7 +173,7 @@ def _count(step: Any, n_outputs: int | None) -> int:
         ) from None
 
 
-def _columns(step: Any, wires: Wires, sparse: bool) -> tuple[Wires, bool]:
+def _columns(step: Any, wires: Wires, sparse: bool | None) -> tuple[Wires, bool | None]:
     """Through a fitted `ColumnTransformer`."""
     names = [str(name) for name in getattr(step, "feature_names_in_", [])]
     answer: Wires = []
@@ -153,7 +181,8 @@ def _columns(step: Any, wires: Wires, sparse: bool) -> tuple[Wires, bool]:
         places = _places(chosen, names, len(wires))
         if len(places) and not (isinstance(inner, str) and inner == "drop"):
             where = step.output_indices_[name]
-            answer += _through(inner, [wires[i] for i in places], sparse, where.stop - where.start)[0]
+            part, _ = _through(inner, [wires[i] for i in places], sparse, where.stop - where.start)
+            answer += _times(_weight(step, name), part)
     return answer, bool(step.sparse_output_)
 
 
@@ -178,7 +207,7 @@ def _is_mask(listed: list[Any]) -> bool:
 class Block:
     """One input of a transformer that treats every column by itself, and all that comes of it."""
 
-    def __init__(self, step: Any, place: int, wire: Wire, sparse: bool) -> None:
+    def __init__(self, step: Any, place: int, wire: Wire, sparse: bool | None) -> None:
         self.step, self.place, self.wire, self.sparse = step, place, wire, sparse
         self._last: tuple[Column, Any, NDArray[np.bool_]] | None = None
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from shoal.audit.groups import Ids, Spans, numbered
 from shoal.audit.subject import Subject, stated_domain
 from shoal.data.table import Column, Table
+from shoal.data.target import as_categorical
 from shoal.errors import DataError, closest
 from shoal.release.verdict import fingerprint
 
@@ -51,15 +53,33 @@ class BlackBox(Subject):
         return Spans.numbered(keys, np.full(table.n_rows, single), disjoint=True)
 
 
+def predicts_numbers(model: Any) -> bool:
+    """Whether a model says of itself that it is a regressor."""
+    from sklearn.base import is_regressor
+
+    try:
+        return bool(is_regressor(model))
+    except (AttributeError, TypeError):  # no estimator of scikit-learn
+        return False
+
+
+def one_answer(model: Any, X: Any, names: Sequence[str]) -> bool:
+    """Whether a model is seen to answer one value a row, so that it was taught one target only."""
+    try:
+        rows = X[:1] if isinstance(X, np.ndarray | list) else X[list(names)][:1]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answer = np.asarray(model.predict(rows))
+    except Exception:  # a model that is not known may raise anything; then nothing is seen
+        return False
+    return answer.shape in ((1,), (1, 1))
+
+
 def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, Sequence[Any]] | None) -> Subject | None:
     """Take anything that predicts."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         return None
-    from sklearn.base import is_regressor
-
-    if target is not None and target.kind == "numeric" and not is_regressor(model):
-        from shoal.data.target import as_categorical
-
+    if target is not None and target.kind == "numeric" and not predicts_numbers(model):
         target = as_categorical(target)
     name = type(model).__name__
     what = f"{'an' if name[0] in 'AEIOU' else 'a'} {name}, taken as a black box"

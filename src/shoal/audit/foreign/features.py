@@ -57,7 +57,7 @@ def trace(model: Any, names: Sequence[str]) -> tuple[Any, list[Feature | None]]:
     """
     from shoal.audit.foreign._wires import Wire, as_feature, follow
 
-    estimator, wires = follow(model, names)
+    estimator, wires, _ = follow(model, names)
     return estimator, [as_feature(wire) if isinstance(wire, Wire) else None for wire in wires]
 
 
@@ -65,8 +65,15 @@ def sources(model: Any, names: Sequence[str]) -> list[frozenset[str]]:
     """For each input feature of the final estimator the columns it is made of."""
     from shoal.audit.foreign._wires import Wire, follow
 
-    _, wires = follow(model, names)
+    _, wires, _ = follow(model, names)
     return [frozenset([wire.column]) if isinstance(wire, Wire) else wire for wire in wires]
+
+
+def reaches_sparse(model: Any, names: Sequence[str]) -> bool | None:
+    """Whether the final estimator is given a sparse matrix, which leaves out zeros; None where that is not known."""
+    from shoal.audit.foreign._wires import follow
+
+    return follow(model, names)[2]
 
 
 def largest_at_most(feature: Feature, bounds: Numbers, low: Numbers, high: Numbers, single: bool) -> Numbers:

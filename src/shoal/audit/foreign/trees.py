@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from shoal.audit.foreign.dumps import final_estimator
 from shoal.audit.foreign.features import sources, trace
 from shoal.audit.foreign.grove import Grove, grow
 from shoal.audit.foreign.grove_subject import GroveSubject
@@ -112,7 +113,7 @@ def _tree(tree: Any, combine: Literal["mean", "sum"], *, people: bool, features:
 
 
 def _boosting(model: Any) -> Grove | None:
-    if model.init_ != "zero" and not type(model.init_).__name__.startswith("Dummy"):
+    if model.init_ != "zero" and type(model.init_).__module__ != "sklearn.dummy":
         return None  # another model comes first, and it may tell more than the trees
     n_outputs = model.estimators_.shape[1]
     everybody = model.subsample == 1.0 and model.n_iter_no_change is None  # else some rows are left out
@@ -129,7 +130,8 @@ def _boosting(model: Any) -> Grove | None:
 
 
 def _bagging(model: Any) -> Grove | None:
-    if not all(hasattr(each, "tree_") for each in model.estimators_):
+    own = (hasattr(each, "tree_") and type(each).__module__.startswith("sklearn.") for each in model.estimators_)
+    if not all(own) or any(each.n_outputs_ > 1 for each in model.estimators_):
         return None
     pairs = zip(model.estimators_, model.estimators_features_, strict=True)
     return grow([_tree(each.tree_, "mean", people=False, features=chosen) for each, chosen in pairs])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.foreign import dumps
-from shoal.audit.foreign.features import Feature, compared
+from shoal.audit.foreign.features import Feature, compared, reaches_sparse
 from shoal.audit.foreign.grove import Numbers
 from shoal.audit.foreign.grove_subject import GroveSubject
 from shoal.audit.foreign.xgboost_json import parse, read_body
@@ -48,8 +48,12 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
     if target is not None and (booster.objective.startswith(("binary:", "multi:")) or hasattr(final, "classes_")):
         target = as_categorical(target)
     missing = getattr(final, "missing", np.nan)
+    bare = final is getattr(model, "best_estimator_", model)
+    sparse = False if bare else reaches_sparse(model, table.names)
     seen: list[Feature | None] = []
     for i, feature in enumerate(features):
+        if sparse is None:
+            feature = None  # a zero is missing, or it is not
         if feature is not None:
             column = table[feature.column]
             if i in booster.categories:
@@ -59,9 +63,13 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
                 feature = dumps.coded(feature, _whole)
             if not np.isnan(missing):
                 feature = dumps.missing_at(feature, *_rounding_to(missing), column)
+            if sparse:  # XGBoost takes what a sparse matrix leaves out to be missing
+                feature = dumps.missing_at(feature, 0.0, 0.0, column)
         seen.append(feature)
     what = f"an {dumps.in_words('XGBoost', booster.grove)}"
-    return GroveSubject(what, booster.grove, seen, made_of, table, target, domain)
+    subject = GroveSubject(what, booster.grove, seen, made_of, table, target, domain)
+    subject.one_target = booster.n_targets <= 1
+    return subject
 
 
 def _body(model: Any) -> Mapping[str, Any] | None:

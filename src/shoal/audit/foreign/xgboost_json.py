@@ -40,6 +40,8 @@ class Booster:
         The features that are asked for sets of categories, or were said to be categorical.
     categories
         The categories of features, where they are known.
+    n_targets
+        How many targets were taught.
     """
 
     grove: Grove
@@ -47,6 +49,7 @@ class Booster:
     objective: str
     categorical: frozenset[int]
     categories: Mapping[int, tuple[str, ...]]
+    n_targets: int
 
 
 def read_body(text: str | bytes) -> dict[str, Any]:
@@ -66,7 +69,8 @@ def parse(body: Mapping[str, Any]) -> Booster:
     learner = _object(body, "learner")
     said = _object(learner, "learner_model_param")
     n_features = _count(said, "num_feature")
-    n_outputs = max(_count(said, "num_class"), _count(said, "num_target", 1), 1)
+    n_targets = _count(said, "num_target", 1)
+    n_outputs = max(_count(said, "num_class"), n_targets, 1)
     model, weight = _model(_object(learner, "gradient_booster"))
     entries = model["trees"]
     if _count(_object(model, "gbtree_model_param"), "num_trees") != len(entries):
@@ -90,6 +94,7 @@ def parse(body: Mapping[str, Any]) -> Booster:
         objective=objective,
         categorical=frozenset(i for i, each in enumerate(types) if each == "c") | frozenset(asked.tolist()),
         categories=_categories(model.get("cats"), n_features),
+        n_targets=n_targets,
     )
 
 

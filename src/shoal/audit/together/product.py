@@ -17,7 +17,6 @@ from shoal.audit.groups import Ids, Spans, numbered
 from shoal.audit.subject import Subject
 from shoal.audit.together.released import Released
 from shoal.data.table import Table
-from shoal.data.target import as_categorical
 from shoal.release import Attribute
 
 Rows = NDArray[np.bool_]
@@ -82,7 +81,7 @@ class Product:
         if not table.n_rows:
             return key, single
         spans = subject.spans(table, self.public)
-        alone = spans.n_bins[spans.of_row] == 1
+        alone = (spans.n_bins[spans.of_row] == 1) & subject.one_target
         own = [spans.of_row]
         if subject.target is not None and subject.target in self.public:
             own.append(table[subject.target].codes)
@@ -96,8 +95,8 @@ class Product:
         assert subject.target is not None
         if isinstance(subject, Released) and not subject.numeric_target:
             return len(subject.release.attribute(subject.target).values)
-        # a number can be anything: no span counts as single while it is private
-        return 2 if subject.numeric_target else as_categorical(self.table[subject.target]).n_codes
+        # no span counts as single while it is private: nobody knows it beforehand, though everybody may have the same
+        return 2
 
     def _cells(self, i: int) -> Ids:
         """People who are alike in every public column that a subject looks at, and in the target if it is public."""
