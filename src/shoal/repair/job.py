@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.foreign import read_model
+from shoal.audit.foreign.dumps import final_estimator
 from shoal.audit.foreign.grove_subject import GroveSubject
-from shoal.audit.foreign.trees import final_estimator
 from shoal.audit.recount import fit_target
 from shoal.audit.subject import known_columns
 from shoal.audit.trees import column_names

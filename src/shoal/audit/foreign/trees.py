@@ -53,15 +53,6 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
     return GroveSubject(_in_words(final, grove), grove, features, made_of, table, target, domain, labels)
 
 
-def final_estimator(model: Any) -> Any:
-    """What stands at the end of a pipeline or a search."""
-    final = getattr(model, "best_estimator_", model)
-    while hasattr(final, "steps"):
-        final = final.steps[-1][1]
-        final = getattr(final, "best_estimator_", final)
-    return final
-
-
 def _in_words(model: Any, grove: Grove) -> str:
     name, leaves = NAMES[type(model).__name__], int(grove.is_leaf.sum())
     size = f"{leaves:,} lea{'f' if leaves == 1 else 'ves'}"
