@@ -271,8 +271,9 @@ def test_trees_that_answer_together_predict_on_the_command_line(forest, tmp_path
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "t,t=no,t=yes"
     assert [line.split(",")[0] for line in said[1:]] == release.predict(rows).tolist()
-    assert run(["attack", str(tmp_path / "trees.json"), str(tmp_path / "rows.csv")]) == 2
-    assert "this one is of kind ensemble" in capsys.readouterr().err
+    both = [str(tmp_path / "rows.csv"), "--data", str(tmp_path / "rows.csv")]
+    assert run(["attack", str(tmp_path / "trees.json"), *both]) == 0
+    assert "trees that answer together" in capsys.readouterr().out
 
 
 def test_trees_that_answer_together_are_linked_like_any_model(forest):
