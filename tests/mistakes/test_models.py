@@ -12,11 +12,12 @@ from sklearn.ensemble import BaggingRegressor, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from shoal import Confidence, DataError, audit
+from shoal import Confidence, DataError, Rules, audit, to_table
+from shoal.audit.foreign.features import check_traced
 
 
 def people(n=120):
@@ -95,6 +96,43 @@ def test_a_transformer_that_only_looks_like_one_we_know():
     found = audit(model, rows, y, privacy=2, public=["a"])
     assert "finer-groups" in codes(found)
     assert len(found.groups) == rows["a"].nunique()
+
+
+def encoded(column, y):
+    before = ColumnTransformer([("o", OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["c"])])
+    return make_pipeline(before, DecisionTreeClassifier(random_state=0)).fit(pd.DataFrame({"c": column}), y)
+
+
+def test_values_that_an_encoder_tells_apart_and_a_table_does_not():
+    """None and NaN, or neighbours beyond 2**53, were one group to the audit and two to the model."""
+    y = np.array(["p", "q", "q"] * 20)
+    gaps = pd.Series([None, np.nan, "a"] * 20, dtype=object)
+    for column in (gaps, pd.Series([2**53, 2**53 + 1, 7] * 20)):
+        with pytest.raises(DataError) as error:
+            audit(encoded(column, y), pd.DataFrame({"c": column}), y, privacy=2)
+        assert error.value.code == "model-sees-other"
+    numbers = pd.DataFrame({"c": [2**53, 2**53 + 1, 7] * 20})
+    with pytest.raises(DataError) as error:
+        audit(LogisticRegression().fit(numbers, y), numbers, y, privacy=2)
+    assert error.value.code == "model-sees-other"
+
+
+def test_dates_in_an_encoder_are_not_unknown_values():
+    dates = pd.Series(pd.to_datetime(["2020-01-01", "2020-02-01", "2020-03-03"] * 20))
+    y = np.array(["p", "q", "q"] * 20)
+    model = encoded(dates, y)
+    found = audit(model, pd.DataFrame({"c": dates}), y, privacy=2)
+    assert len(found.groups) == 3
+    assert "finer-groups" in codes(found)
+
+
+def test_a_pipeline_that_makes_other_numbers_of_the_rows_is_refused():
+    rows, y = people()
+    model = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2, random_state=0)).fit(rows, y)
+    assert audit(model, rows, y, privacy=2).holds
+    with pytest.raises(DataError) as error:
+        check_traced(model, rows, to_table(rows.assign(b=rows["b"] + 1)))
+    assert error.value.code == "model-sees-other"
 
 
 def test_y_that_is_called_like_a_column_does_not_take_its_place():
@@ -211,6 +249,15 @@ def test_finer_groups_prove_nothing_of_values_where_people_are_in_several():
     assert audit(box, rows, "ill", privacy=2, person="who").holds  # numbers of people only grow
 
 
+def test_the_numbers_of_rules_prove_nothing_of_a_requirement_that_is_not_monotone():
+    rules = Rules.from_frame(
+        {"antecedents": [{"a"}], "consequents": [{"p"}], "support": [0.084], "confidence": [0.75]}, decimals=2
+    )
+    told = rules.populations(1000, public=["a"])
+    assert told.verdict(2).answer == "holds"
+    assert told.verdict(NotTooMany(110)).answer == "cannot tell"
+
+
 # ------------------------------------------------------------------------------------------ rows inside
 
 
@@ -243,3 +290,10 @@ def test_a_pipeline_of_one_step():
     rows, y = people()
     model = make_pipeline(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(rows, y)
     assert_same_groups(audit(model, rows, y, privacy=2), model[-1].apply(rows)[:, None])
+
+
+def test_a_private_column_of_more_whole_numbers_than_floats_tell_apart():
+    rows, _ = people()
+    model = make_pipeline(StandardScaler(), KMeans(2, n_init=1, random_state=0)).fit(rows)
+    found = audit(model, rows, privacy=2, public=["b"], domain={"a": [0, 1e19]})
+    assert "finer-groups" in codes(found)

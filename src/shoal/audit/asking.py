@@ -108,6 +108,16 @@ def conclude(
     )
 
 
+def worst_case() -> Finding:
+    """What a count of tuples of leaves means."""
+    return Finding(
+        "worst-case-counts",
+        "note",
+        "People are counted by the leaves they can be in of all trees together. The model states numbers of people for "
+        "each tree and none for such combinations, so an attacker knows less than that: it is the worst case.",
+    )
+
+
 def _exposure_finding(target: str, exposed: int, people: int, exact: bool) -> list[Finding]:
     if not exposed:
         return []

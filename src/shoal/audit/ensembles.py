@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit.asking import ask, conclude
+from shoal.audit.asking import ask, conclude, worst_case
 from shoal.audit.columns import stated_columns
 from shoal.audit.groups import Spans, group_people, numbered
 from shoal.audit.recount import Recount, recount
@@ -80,16 +80,6 @@ def audit_ensemble(
 def what_ensemble(release: EnsembleRelease) -> str:
     """The trees as they stand in a sentence."""
     return f"{len(release.trees):,} decision tree{'' if len(release.trees) == 1 else 's'} that answer together"
-
-
-def worst_case() -> Finding:
-    """What a count of tuples of leaves means."""
-    return Finding(
-        "worst-case-counts",
-        "note",
-        "People are counted by the leaves they can be in of all trees together. The model states numbers of people for "
-        "each tree and none for such combinations, so an attacker knows less than that: it is the worst case.",
-    )
 
 
 def joint_spans(spans: list[Spans]) -> Spans:

@@ -34,21 +34,15 @@ def _stacked(first: Column, second: Column) -> Column:
     values: tuple[str, ...] | NDArray[np.float64]
     if first.kind == "numeric":
         values = np.union1d(first.numbers, second.numbers)
-        of_first, of_second = np.searchsorted(values, first.numbers), np.searchsorted(values, second.numbers)
     else:
         known = set(first.names)
         values = (*first.names, *(value for value in second.names if value not in known))
-        position = {value: code for code, value in enumerate(values)}
-        of_first = np.arange(len(first.names))
-        of_second = np.array([position[value] for value in second.names], dtype=np.int64)
-    codes = np.concatenate(
-        [np.append(of_first, len(values))[first.codes], np.append(of_second, len(values))[second.codes]]
-    )
+    wider = replace(first, values=values)
+    codes = np.concatenate([_positions(wider, column)[column.codes] for column in (first, second)])
     integer = first.integer and second.integer
     return replace(
-        first,
+        wider,
         codes=codes.astype(smallest_dtype(len(values) + missing)),
-        values=values,
         missing=missing,
         integer=integer,
         bounds=None,

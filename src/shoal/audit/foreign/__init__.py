@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.foreign import blackbox, centroids, dumps, lightgbm, trees, xgboost
+from shoal.audit.foreign.features import check_traced
 from shoal.audit.result import Finding
 from shoal.audit.rules import Rules
 from shoal.audit.subject import Subject
@@ -21,7 +22,7 @@ from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical, name_of, target_column
 from shoal.errors import DataError
-from shoal.release.model_file import keeps_rows
+from shoal.release.model_file import keeps_rows, parts_inside
 
 # the first that knows the model takes it; what none of them knows is a black box
 READERS = (trees.read, lightgbm.read, xgboost.read, centroids.read)
@@ -64,14 +65,19 @@ def read_model(
         )
     if _is_unfitted(model):
         raise DataError("not-fitted", f"This {type(dumps.final_estimator(model)).__name__} is not fitted yet.")
+<<<<<<< HEAD
     if target is not None:
         _check_classes(model, table[target])
+=======
+    _check_told_apart(model)
+>>>>>>> rev-models
     domain = _of_features(domain, table, [*([] if target is None else [target]), *also])
     named = _named_by(model)
     features = table.drop([*([] if target is None else [target]), *(name for name in also if name not in named)])
     for reader in READERS:
         subject = reader(model, features, None if target is None else table[target], domain)
         if subject is not None:
+            check_traced(model, X, features)
             break
     else:
         given = _given_to(model, table.drop([] if target is None else [target]), also)
@@ -99,6 +105,21 @@ def _is_unfitted(model: Any) -> bool:
     except TypeError:  # one that needs no fitting
         return False
     return False
+
+
+def _check_told_apart(model: Any) -> None:
+    """Refuse a model whose encoders tell apart what is one value in a table: people would seem alike who are not."""
+    for _, part in parts_inside(model):
+        for known in vars(part).get("categories_", ()) if hasattr(part, "__dict__") else ():
+            values = known.tolist() if hasattr(known, "tolist") else []
+            gaps = {type(each) for each in values if each is None or each != each}
+            if len(gaps) > 1 or any(isinstance(each, int) and abs(each) >= 2**53 for each in values):
+                raise DataError(
+                    "model-sees-other",
+                    f"{type(part).__name__} inside the model tells apart two kinds of missing values, or whole numbers "
+                    "beyond 2**53, which are one to an audit. Give the model such numbers as texts, and one kind of "
+                    "missing value.",
+                )
 
 
 def _of_features(

@@ -29,6 +29,8 @@ def _kind(step: Any) -> str:
 def outputs_of(step: Any) -> list[int] | None:
     """For every output of a fitted transformer the input it is made of; None where that cannot be told."""
     kind = _kind(step)
+    if kind in ENCODERS and not all(_is_plain(known) for known in step.categories_):
+        return None
     if kind in ONE_TO_ONE:
         return list(range(step.n_features_in_))
     if kind == "KBinsDiscretizer":
@@ -42,6 +44,12 @@ def outputs_of(step: Any) -> list[int] | None:
     if kind == "MissingIndicator":
         return [int(i) for i in step.features_]
     return None
+
+
+def _is_plain(known: NDArray[Any]) -> bool:
+    """Whether the categories of an encoder are texts, numbers, yes or no: what a table gives back as it was."""
+    plain = (str, int, float, np.number, np.bool_, type(None))
+    return known.dtype.kind in "biufUS" or all(isinstance(each, plain) for each in known.tolist())
 
 
 def selects(step: Any) -> bool:

@@ -65,6 +65,8 @@ def _pieces(features: Sequence[Feature], name: str, attribute: Attribute) -> lis
     low, high = attribute.bounds
     if attribute.integer:
         low, high = math.ceil(low), math.floor(high)
+        if high - low > 2**53:  # floats no longer tell these numbers apart
+            return None
     missing = _enumerated(features, own, _numbers(name, np.zeros(0)), attribute.missing)
     if all(features[place].affine is not None for place in own):
         step = _step(features, own, low, high, int(high - low) if attribute.integer else 0)

@@ -13,7 +13,11 @@ from shoal.audit.groups import Ids, Spans, numbered
 from shoal.audit.subject import Subject, stated_domain
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
+<<<<<<< HEAD
 from shoal.errors import DataError, closest
+=======
+from shoal.errors import DataError
+>>>>>>> rev-models
 from shoal.release.verdict import fingerprint
 
 
@@ -79,6 +83,13 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
     """Take anything that predicts."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         return None
+    for column in table.values():
+        if column.integer and len(column.numbers) and np.abs(column.numbers).max() >= 2**53:
+            raise DataError(
+                "model-sees-other",
+                f"Column {column.name!r} has whole numbers beyond 2**53, of which an audit takes neighbours to be one. "
+                "A model that is a black box may tell them apart: give it texts, or leave the column out.",
+            )
     if target is not None and target.kind == "numeric" and not predicts_numbers(model):
         target = as_categorical(target)
     name = type(model).__name__

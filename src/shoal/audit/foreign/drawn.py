@@ -46,11 +46,8 @@ def drawn_tree(
     if not isinstance(subject, GroveSubject) or not subject.exact or subject.grove.n_trees > 1:
         return None
     target = _classes(subject, table)
-    leaf_of_row = subject.leaves(table)[:, 0].astype(np.int64)
-    n_classes, n_nodes = target.n_codes, subject.grove.n_nodes
-    counts = np.bincount(leaf_of_row * n_classes + target.codes, minlength=n_nodes * n_classes)
-    counts = counts.reshape(n_nodes, n_classes)
-    nodes = tuple(_node(subject, number, counts[number].tolist(), public) for number in range(n_nodes))
+    counts = subject.leaf_counts(table, target).tolist()
+    nodes = tuple(_node(subject, number, counts[number], public) for number in range(subject.grove.n_nodes))
     stated = [replace(each, role=_role(each.name, public)) for each in subject.domain.values()]
     own = Attribute(target.name, _role(target.name, public), "categorical", values=target.names)
     return TreeRelease(target=target.name, attributes=(*stated, own), claims=(), nodes=nodes)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import Column
+from shoal.data.table import Column, Table
+from shoal.errors import DataError
 
 Numbers = NDArray[np.float64]
 NO_BREAKS = np.empty(0, dtype=np.float64)
@@ -74,6 +76,38 @@ def reaches_sparse(model: Any, names: Sequence[str]) -> bool | None:
     from shoal.audit.foreign._wires import follow
 
     return follow(model, names)[2]
+
+
+def check_traced(model: Any, X: Any, table: Table) -> None:
+    """Refuse a pipeline that makes other numbers of the very rows than those that are traced.
+
+    Rows in memory may hold what a table does not: dates, objects, numbers of other precision.
+    """
+    model = getattr(model, "best_estimator_", model)
+    if not hasattr(model, "steps") or hasattr(model.steps[-1][1], "steps") or len(model.steps) < 2:
+        return
+    names = [str(name) for name in getattr(model, "feature_names_in_", table.names)]
+    try:
+        rows = X if isinstance(X, np.ndarray) else X[names]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            matrix = model[:-1].transform(rows)
+    except Exception:  # rows in a form that the model does not take, such as a table read from a file
+        return
+    columns = matrix.tocsc() if hasattr(matrix, "tocsc") else np.asarray(matrix)
+    _, features = trace(model, table.names)
+    for place, feature in enumerate(features):
+        if feature is None:
+            continue
+        own = columns[:, [place]]
+        own = np.asarray(own.toarray() if hasattr(own, "toarray") else own)[:, 0].astype(np.float64)
+        column = table[feature.column]
+        if not np.allclose(feature.numbers(column)[column.codes], own, rtol=1e-4, atol=1e-9, equal_nan=True):
+            raise DataError(
+                "model-sees-other",
+                f"The model sees column {feature.column!r} otherwise than an audit can. Give it to the model as texts "
+                "or as numbers, and to the audit in the same way.",
+            )
 
 
 def largest_at_most(feature: Feature, bounds: Numbers, low: Numbers, high: Numbers, single: bool) -> Numbers:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal._threads import side_by_side
+from shoal.audit.asking import worst_case
 from shoal.audit.foreign.features import Feature
 from shoal.audit.foreign.grove import Grove
 from shoal.audit.foreign.grove_tests import GroveTests, within_reach
@@ -132,14 +133,7 @@ class GroveSubject(Subject):
         """That counts are the worst case, and whether the model was trained on these rows."""
         found = self._other_rows(table)
         if not self.counted:
-            found.append(
-                Finding(
-                    "worst-case-counts",
-                    "note",
-                    "Groups are counted as if the number of people in every combination of leaves were published. The "
-                    "file of an ensemble holds at most counts per tree, so this is the worst case.",
-                )
-            )
+            found.append(worst_case())
         return found
 
     # ------------------------------------------------------------------------------------------ walks
@@ -158,6 +152,12 @@ class GroveSubject(Subject):
 
         side_by_side(walk, range(len(roots)), rows=answer.size)
         return answer.T
+
+    def leaf_counts(self, table: Table, target: Column) -> Ids:
+        """How many rows of each class of a target each node of the only tree ends (nodes × classes)."""
+        ends = self.leaves(table)[:, 0].astype(np.int64)
+        size = self.grove.n_nodes * target.n_codes
+        return np.bincount(ends * target.n_codes + target.codes, minlength=size).reshape(-1, target.n_codes)
 
     def _nodes(self, public: frozenset[str]) -> NDArray[np.int32]:
         """The nodes, each with its kind for an attacker who knows `public`."""

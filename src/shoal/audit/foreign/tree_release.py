@@ -7,8 +7,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Literal
 
-import numpy as np
-
 from shoal.audit.foreign.grove_subject import GroveSubject
 from shoal.audit.groups import Ids
 from shoal.data.table import Table
@@ -46,6 +44,7 @@ def to_tree_release(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from shoal.audit.foreign import read_model
     >>> rows = {"age": [20, 30, 40, 50], "ill": ["no", "no", "yes", "yes"]}
@@ -63,11 +62,7 @@ def to_tree_release(
         )
     known = set(subject.domain) if public is None else set(public)
     target = as_categorical(table[subject.target])
-    ends = subject.leaves(table)[:, 0].astype(np.int64)
-    counts = np.bincount(
-        ends * target.n_codes + target.codes, minlength=subject.grove.n_nodes * target.n_codes
-    ).reshape(-1, target.n_codes)
-    nodes = renumber(_nodes(subject, counts))
+    nodes = renumber(_nodes(subject, subject.leaf_counts(table, target)))
     tested = {node.attribute for node in nodes}
     attributes = [_as_taken(subject, name, _role(name, known)) for name in subject.domain if name in tested]
     return TreeRelease(

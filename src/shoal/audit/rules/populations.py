@@ -85,6 +85,8 @@ class Populations:
         if needs_values(requirement):
             return RulesVerdict("cannot tell", "a requirement about private values needs the transactions.")
         told = [group for group in self.groups if not group.exempt]
+        if not requirement.monotone and any(group.people is None for group in told):
+            return RulesVerdict("cannot tell", "what holds for some number of people need not hold for more of them.")
         for group in told:
             if group.low and not _keeps(requirement, group.high):
                 return RulesVerdict("fails", f"{between(group.low, group.high)} people {group.who}.")
