@@ -65,12 +65,9 @@ def read_model(
         )
     if _is_unfitted(model):
         raise DataError("not-fitted", f"This {type(dumps.final_estimator(model)).__name__} is not fitted yet.")
-<<<<<<< HEAD
     if target is not None:
         _check_classes(model, table[target])
-=======
     _check_told_apart(model)
->>>>>>> rev-models
     domain = _of_features(domain, table, [*([] if target is None else [target]), *also])
     named = _named_by(model)
     features = table.drop([*([] if target is None else [target]), *(name for name in also if name not in named)])

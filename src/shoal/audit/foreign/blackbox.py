@@ -13,11 +13,7 @@ from shoal.audit.groups import Ids, Spans, numbered
 from shoal.audit.subject import Subject, stated_domain
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
-<<<<<<< HEAD
 from shoal.errors import DataError, closest
-=======
-from shoal.errors import DataError
->>>>>>> rev-models
 from shoal.release.verdict import fingerprint
 
 
