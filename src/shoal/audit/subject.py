@@ -237,7 +237,7 @@ def _sensitive(
 def _missing(
     subject: Subject, table: Table, known: frozenset[str], groups: Groups, counts_for: NDArray[np.bool_], k: int
 ) -> MissingFigure | None:
-    names = [name for name in subject.domain if name in known]
+    names = [name for name in subject.domain if name in known and name in table]  # of an item nobody need have any
     also = [subject.target] if subject.target is not None and subject.target in known else []
 
     def spans_of(rows: Table) -> Ids:
