@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.columns import AuditColumn
+from shoal.audit.finding import many
 from shoal.audit.groups import Groups
 from shoal.audit.result import Audit, Finding, Part
 from shoal.data.table import Column
@@ -36,7 +37,8 @@ def ask(
                     Finding(
                         "requirement-fails",
                         "breach",
-                        f"'{part.describe()}'{about} fails for {people:,} people in {int(bad.sum()):,} group(s); "
+                        f"'{part.describe()}'{about} fails for {many(people, 'person', 'people')} in "
+                        f"{many(int(bad.sum()), 'group', 'groups')}; "
                         f"the smallest has {int(groups.people[bad].min()):,}.",
                         people,
                     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal.audit.foreign.tables import AnonymisedTable, audit_anonymised
 from shoal.audit.result import Audit
+from shoal.audit.rules import Rules
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
 from shoal.privacy import Requirement
@@ -91,6 +92,8 @@ def audit(
     if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease):
         from shoal.audit.foreign import read_model
 
+        # an item is there or not: nobody has to declare that
+        declared = tuple(domain or ()) if not isinstance(release, Rules) else release.items
         subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
         return audit_subject(
             subject,
@@ -99,7 +102,7 @@ def audit(
             privacy=privacy,
             sensitive=sensitive,
             person=person,
-            declared=() if domain is None else tuple(domain),
+            declared=declared,
         )
     if domain is not None or sensitive:
         raise DataError(

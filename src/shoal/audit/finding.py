@@ -7,6 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 
+def many(n: int, one: str, more: str) -> str:
+    """A number with its noun.
+
+    >>> many(1, "person", "people"), many(2000, "person", "people")
+    ('1 person', '2,000 people')
+    """
+    return f"{n:,} {one if n == 1 else more}"
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing the auditor noticed.

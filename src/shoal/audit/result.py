@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.columns import AuditColumn
-from shoal.audit.finding import Finding
+from shoal.audit.finding import Finding, many
 from shoal.audit.groups import Groups, Ids
 from shoal.audit.measures import Measures
 from shoal.audit.risk import Risk, risk_of
@@ -161,10 +161,11 @@ class Audit:
             size = "every span is a single bin, which tells nothing private"
         else:
             size = f"smallest group {self.smallest_group:,}"
-        groups = "1 group" if self.n_groups == 1 else f"{self.n_groups:,} groups"
-        lines = [f"{'holds' if self.holds else 'BREACH'}: {size} ({groups} of {self.n_people:,} people recounted)"]
+        recounted = f"{many(self.n_groups, 'group', 'groups')} of {many(self.n_people, 'person', 'people')} recounted"
+        lines = [f"{'holds' if self.holds else 'BREACH'}: {size} ({recounted})"]
         for part in self.parts:
-            failing = f"fails for {part.failing_people:,} people in {part.failing_groups:,} group(s)"
+            people, groups = many(part.failing_people, "person", "people"), many(part.failing_groups, "group", "groups")
+            failing = f"fails for {people} in {groups}"
             lines.append(f"  {part.requirement}{part.about}: {'holds' if part.holds else failing}")
         if self.exposed is not None and self.highest_confidence is not None:
             bound = "" if self.exact else "at most "

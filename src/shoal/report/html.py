@@ -73,6 +73,7 @@ def report_html(
     if tree is None:
         tree = release if isinstance(release, TreeRelease) else None
         tree = release.groups if isinstance(release, ModelRelease) else tree
+    counted = "rows" if audit.unit == "people" else "people"  # a drawn tree is filled with rows
     title = f"Audit of {audit.what}"
     parts = [
         sections.verdict(release, audit),
@@ -81,7 +82,7 @@ def report_html(
         sections.smallest_groups(audit, linked=tree is not None),
         sections.exposed(release, audit),
         sections.distributions(audit),
-        "" if tree is None else tree_section(tree, guilty_nodes(audit)),
+        "" if tree is None else tree_section(tree, guilty_nodes(audit), counted=counted),
         sections.noticed(audit, linked=tree is not None),
         "" if columns is None else sections.telling(columns),
         sections.next_steps(release, audit, tree, columns),

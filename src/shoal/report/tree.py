@@ -19,9 +19,9 @@ STATED = {
 }
 
 
-def tree_section(release: TreeRelease, guilty: Collection[int]) -> str:
-    """The whole section, legend and notes included."""
-    parts = [_intro(release), _legend(release.classes) if release.statement != "majority" else ""]
+def tree_section(release: TreeRelease, guilty: Collection[int], *, counted: str = "people") -> str:
+    """The whole section, legend and notes included; `counted` is what the counts of a tree are that is drawn only."""
+    parts = [_intro(release, counted), _legend(release.classes) if release.statement != "majority" else ""]
     whole = " whole" if len(release.nodes) <= PRINTED_WHOLE else ""
     parts.append(f'<div class="tree{whole}">')
     open_nodes: list[list[int]] = []  # for every node that is open: children to come, nodes not shown
@@ -45,10 +45,10 @@ def tree_section(release: TreeRelease, guilty: Collection[int]) -> str:
     return "".join(parts)
 
 
-def _intro(release: TreeRelease) -> str:
+def _intro(release: TreeRelease, counted: str) -> str:
     text = STATED[release.statement]
     if not release.claims:  # drawn for an audit, and not released
-        text = "How many people of each class are in each leaf. Of tests on private columns no value is shown."
+        text = f"How many {counted} of each class are in each leaf. Of tests on private columns no value is shown."
     if release.weights is not None:
         text += f" For predictions: {weights_text(release)}."
     if len(release.nodes) > ALL_OPEN:

@@ -106,8 +106,8 @@ def _public_rules(rules: Rules, public: frozenset[str]) -> list[Finding]:
         Finding(
             "public-rules",
             "note",
-            f"{counted(n, 'rule')} {'names' if n == 1 else 'name'} public items only. They tell nothing private, but "
-            "tell groups apart by the definition; rules.with_private(public) is the rest.",
+            f"{counted(n, 'rule')} {'names' if n == 1 else 'name'} public items only: nothing private, but "
+            "by the definition that tells groups apart. rules.with_private(public) gives the other rules.",
         )
     ]
 
