@@ -291,3 +291,20 @@ def test_regressors_and_models_that_are_not_fitted():
         subject, _ = read_model(model, frame, rng.normal(size=60))
         assert subject.numeric_target
     assert subject.what.startswith("an XGBoost model of 2 trees with ")
+
+
+def test_the_ends_of_a_private_column_in_the_file_are_somebodys_values():
+    """LightGBM writes the smallest and the largest value of each column beside the trees."""
+    lightgbm = pytest.importorskip("lightgbm")
+    rows = pd.DataFrame({"age": np.arange(200) % 50, "income": np.arange(200.0)})
+    y = (rows["income"] > 90).to_numpy().astype(int)
+    model = lightgbm.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1).fit(rows, y)
+    found = {finding.code: finding for finding in audit(model, rows, y, public=["age"], privacy=4).findings}
+    assert found["states-ends"].severity == "breach"
+    assert "'income'" in found["states-ends"].message
+    assert "'age'" not in found["states-ends"].message
+    everything = audit(model, rows, y, privacy=4).findings
+    assert "states-ends" not in {finding.code for finding in everything}
+    clipped = rows.assign(income=rows["income"].clip(10, 180))
+    model = lightgbm.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1).fit(clipped, y)
+    assert "states-ends" not in {f.code for f in audit(model, clipped, y, public=["age"], privacy=4).findings}

@@ -34,7 +34,7 @@ from shoal.audit.groups import Groups, Ids, Spans, numbered
 from shoal.audit.result import SHOWN, Finding
 from shoal.audit.subject import Subject, stated_domain
 from shoal.data.table import Column, Table
-from shoal.privacy import Requirement
+from shoal.privacy import Requirement, people_behind
 from shoal.release.domain import Interval
 from shoal.release.node import Branch, all_but
 from shoal.release.verdict import fingerprint
@@ -88,6 +88,7 @@ class GroveSubject(Subject):
         self.what = what
         self.grove = grove
         self.labels = tuple(labels)
+        self.ranged: frozenset[str] = frozenset()  # columns whose smallest and largest value the model's file states
         given = frozenset().union(*sources)
         self.domain = stated_domain(table, [name for name in table.names if name in given], domain)
         self.target = None if target is None else target.name
@@ -130,8 +131,8 @@ class GroveSubject(Subject):
     def findings(
         self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
     ) -> list[Finding]:
-        """That counts are the worst case, and whether the model was trained on these rows."""
-        found = self._other_rows(table)
+        """That counts are the worst case, whether these are the training rows, and ends of columns that are stated."""
+        found = self._other_rows(table) + self._stated_ends(table, public, people_behind(requirement))
         if not self.counted:
             found.append(worst_case())
         return found
@@ -269,6 +270,25 @@ class GroveSubject(Subject):
         trees = np.argsort(people, kind="stable")[:3]
         told = ", ".join(f"tree {tree} leaves {people[tree]:,} row(s)" for tree in trees)
         return f"told apart by all trees together; alone, {told}"
+
+    def _stated_ends(self, table: Table, public: Collection[str], k: int) -> list[Finding]:
+        """Private columns whose smallest or largest value the file states, though fewer than k people have it."""
+        told = []
+        for name in sorted(self.ranged - set(public)):
+            counts = table[name].compact().counts()
+            if table[name].kind == "numeric" and min(counts[0], counts[len(table[name].compact().values) - 1]) < k:
+                told.append(name)
+        if not told:
+            return []
+        return [
+            Finding(
+                "states-ends",
+                "breach",
+                f"The model's file states the smallest and largest value of private column(s) "
+                f"{', '.join(map(repr, told))}, and fewer than {k} people have one of them: it is their value. Clip "
+                "the column at round numbers before training.",
+            )
+        ]
 
     def _other_rows(self, table: Table) -> list[Finding]:
         """Compare the numbers of training rows in the model's file with those of the rows, where it has them."""

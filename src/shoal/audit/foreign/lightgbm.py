@@ -48,7 +48,9 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
         target = as_categorical(target)
     what = f"a {dumps.in_words('LightGBM', booster.grove)}"
     seen = _as_lightgbm_sees(booster, features, table, bare=final is getattr(model, "best_estimator_", model))
-    return GroveSubject(what, booster.grove, seen, made_of, table, target, domain)
+    subject = GroveSubject(what, booster.grove, seen, made_of, table, target, domain)
+    subject.ranged = frozenset().union(*(made_of[i] for i in booster.ranged))
+    return subject
 
 
 def _text(model: Any) -> str | None:

@@ -41,6 +41,8 @@ class Booster:
         The categories of every pandas column that had some, in the order of these columns; None where unknown.
     zero_missing
         The features of which zero counts as missing.
+    ranged
+        The features whose smallest and largest training value the text states.
     """
 
     grove: Grove
@@ -49,6 +51,7 @@ class Booster:
     categorical: frozenset[int]
     categories: tuple[tuple[str, ...], ...] | None
     zero_missing: frozenset[int]
+    ranged: frozenset[int]
 
 
 def parse(text: str) -> Booster:
@@ -95,6 +98,7 @@ def parse(text: str) -> Booster:
         categorical=frozenset(said) | frozenset(asked.tolist()),
         categories=_categories(tail),
         zero_missing=frozenset(zero),
+        ranged=frozenset(i for i, info in enumerate(infos) if info.startswith("[")),
     )
 
 
