@@ -2,10 +2,19 @@
 """What every run of the tests needs, whichever files it is given."""
 
 import sys
+from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestItem
 
 import shoal
+
+
+@pytest.fixture(autouse=True)
+def folder_of_its_own(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run every example of the documentation in an empty folder: some write files."""
+    if isinstance(request.node, DoctestItem):
+        monkeypatch.chdir(tmp_path)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
