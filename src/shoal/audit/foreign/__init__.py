@@ -78,7 +78,8 @@ def read_model(
             break
     else:
         given = _given_to(model, table.drop([] if target is None else [target]), also)
-        subject = blackbox.read(model, given, None if target is None else table[target], domain)
+        declared = {name: values for name, values in (domain or {}).items() if name in given}
+        subject = blackbox.read(model, given, None if target is None else table[target], declared)
         if subject is None:
             raise DataError("not-a-release", f"audit needs a release or a fitted model; got {type(model).__name__}.")
         subject.one_target = target is None or blackbox.one_answer(model, X, given.names)
