@@ -11,7 +11,7 @@ from shoal.audit.result import Audit
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
+from shoal.release import EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
 
 
 def audit(
@@ -88,7 +88,7 @@ def audit(
         return audit_anonymised(
             release, X, public=public, privacy=privacy, domain=domain, sensitive=sensitive, person=person
         )
-    if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease):
+    if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease | RulesRelease):
         from shoal.audit.foreign import read_model
 
         subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
@@ -114,6 +114,10 @@ def audit(
         from shoal.audit.models import audit_model
 
         return audit_model(release, X, y, public=public, privacy=privacy, person=person)
+    if isinstance(release, RulesRelease):
+        from shoal.audit.rules.released import audit_rules
+
+        return audit_rules(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, EnsembleRelease):
         from shoal.audit.ensembles import audit_ensemble
 
