@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from shoal.rules.problem import Flags, Ids, Problem
 
 STEPS = 800_000_000  # of compiled code, a few seconds
+ROUNDS_A_KIND = 10
 MOST_ROUNDS = 1_000
 SEED = 5  # any; the same rows always give the same rules
 
@@ -35,7 +36,7 @@ def choose(problem: Problem, value: NDArray[np.float64], start: Ids, fixed: Ids)
     current = max(map(problem.taken, orders), key=lambda taken: float(value[taken].sum()))
     possible = problem.alone()
     draw = np.random.default_rng(SEED)
-    for _ in range(min(MOST_ROUNDS, STEPS // problem.work)):
+    for _ in range(min(MOST_ROUNDS, ROUNDS_A_KIND * len(problem), STEPS // problem.work)):
         left_out = draw.permutation(np.flatnonzero(possible & ~current))
         if not len(left_out):
             break

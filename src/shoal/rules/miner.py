@@ -81,12 +81,12 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     >>> miner = AnonymousRules(privacy=10, public_items=["bread", "eggs"], min_support=5, min_confidence=0.5)
     >>> print(miner.fit([*baskets, [], []]).release_)
     2 rules about 64 people; claimed: every group has at least 10 people
-    pills ⇒ bread: 30 of 38 people
+    eggs ⇒ pills: 8 of 12 people
     bread ⇒ pills: 30 of 50 people
     >>> print(miner.report_)
     mined 3 rules that name something private; 3 are safe alone, 2 together (plain greedy: 2), and 0 generalised
     dropped 1, for the smallest group that each would set apart:
-      eggs ⇒ pills: 2 people without eggs
+      pills ⇒ bread: 2 people without bread
     """
 
     release_: RulesRelease

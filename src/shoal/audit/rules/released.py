@@ -13,7 +13,7 @@ from shoal.audit.groups import Groups, Ids
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.rules.cells import read_items
 from shoal.audit.rules.figures import Share
-from shoal.audit.rules.findings import findings_of_rules
+from shoal.audit.rules.findings import certain_rules
 from shoal.audit.rules.parts import rows_with
 from shoal.audit.rules.ruleset import Rule, Rules, counted
 from shoal.audit.rules.spans import RuleSubject
@@ -36,12 +36,8 @@ class ReleasedRuleSubject(RuleSubject):
     def findings(
         self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
     ) -> list[Finding]:
-        """Counts that are not those of the people, and what supports and confidences tell."""
-        wrong = _wrong(self.release, table, groups.person)
-        if wrong:
-            return wrong
-        # with several rows a person the numbers are no shares of the rows, so nothing more is worked out from them
-        return [] if groups.person is not None else findings_of_rules(self.rules, table, frozenset(public), groups)
+        """Counts that are not those of the people, and private items that are certain."""
+        return _wrong(self.release, table, groups.person) + certain_rules(self.rules, table, frozenset(public), groups)
 
 
 def rules_of(release: RulesRelease) -> Rules:
