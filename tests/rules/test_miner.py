@@ -49,7 +49,10 @@ def test_an_audit_sees_wrong_counts(release):
 
 def test_a_rule_that_does_not_fit_is_generalised():
     plain = mined(privacy=20)
-    assert [str(rule) for rule in plain.release_.rules] == ["bread ⇒ pills: 30 of 50 people", "pills ⇒ bread: 30 of 45 people"]
+    assert [str(rule) for rule in plain.release_.rules] == [
+        "bread ⇒ pills: 30 of 50 people",
+        "pills ⇒ bread: 30 of 45 people",
+    ]
     miner = mined(privacy=20, hierarchy={"*": {"breakfast": ["eggs", "rolls"], "loaf": ["bread"]}})
     assert "any breakfast ⇒ pills: 15 of 24 people" in str(miner.release_)
     assert miner.release_.categories == {"any breakfast": ("eggs", "rolls")}
