@@ -11,7 +11,7 @@ import typer
 from shoal.cli import output
 from shoal.cli.options import Data, Json, Release, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import read_for_all, roles_said, source_of
+from shoal.cli.tables import check_kind, read_for_all, roles_said, source_of
 from shoal.cli.tree import BREACH
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def _look(
     from shoal.release import load
 
     loaded = load(release)
+    check_kind(loaded, "ledger", "tree", "ensemble", "model", "table")
     source = source_of(project, data)
     book = _open(project, source)
     releases = [*(book.release(entry.number) for entry in book.entries), loaded]
