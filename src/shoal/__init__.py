@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shoal.audit.telling import rank_columns
     from shoal.audit.together.ledger import Ledger
     from shoal.models import AnonymousModel
+    from shoal.rules import AnonymousRules
     from shoal.trees import AnonymousTreeClassifier
 
 __version__ = "0.1.0"
@@ -47,6 +48,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AnonymisedTable",
     "AnonymousModel",
+    "AnonymousRules",
     "AnonymousTreeClassifier",
     "Attack",
     "Audit",
@@ -87,6 +89,7 @@ __all__ = [
 
 _LATER = {
     "AnonymousModel": "shoal.models",
+    "AnonymousRules": "shoal.rules",
     "AnonymousTreeClassifier": "shoal.trees",
     "Ledger": "shoal.audit.together.ledger",
     "Rules": "shoal.audit.rules",

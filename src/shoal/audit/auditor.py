@@ -12,7 +12,7 @@ from shoal.audit.rules import Rules
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
+from shoal.release import EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
 
 
 def audit(
@@ -89,7 +89,7 @@ def audit(
         return audit_anonymised(
             release, X, public=public, privacy=privacy, domain=domain, sensitive=sensitive, person=person
         )
-    if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease):
+    if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease | RulesRelease):
         from shoal.audit.foreign import read_model
 
         # an item is there or not: nobody has to declare that
@@ -117,6 +117,10 @@ def audit(
         from shoal.audit.models import audit_model
 
         return audit_model(release, X, y, public=public, privacy=privacy, person=person)
+    if isinstance(release, RulesRelease):
+        from shoal.audit.rules.released import audit_rules
+
+        return audit_rules(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, EnsembleRelease):
         from shoal.audit.ensembles import audit_ensemble
 

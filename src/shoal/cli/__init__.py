@@ -28,6 +28,7 @@ from shoal.cli.ledger import ledger
 from shoal.cli.options import Usage
 from shoal.cli.predict import predict
 from shoal.cli.repair import repair
+from shoal.cli.rules import rules
 from shoal.cli.tree import tree
 from shoal.errors import ShoalError
 
@@ -41,7 +42,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help and one-line errors, the same in a pipe as on a terminal
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (init, describe, tree, anonymize, audit, attack, repair, predict, demo, bench):
+for verb in (init, describe, tree, anonymize, rules, audit, attack, repair, predict, demo, bench):
     app.command()(verb)
 app.add_typer(ledger)
 

@@ -75,6 +75,10 @@ def question(thing: Thing, project: Project, source: Path | None, *, requires: b
 def _of_release(release: Any, project: Project, source: Path | None) -> Question:
     if "sensitive" in project.options:
         raise Usage("A release states its own sensitive columns: leave out --sensitive.")
+    if release.kind == "rules" and source is not None:
+        rows = read_data(project, source) if release.rows == "table" else read_baskets(project, source)
+        asked = {"public": project.public, "privacy": _asked(release, project), "person": project.person}
+        return Question(release, rows, options=asked, release=release)
     table = None if source is None else read_for(release, project, source)
     public = known_to_attacker(release, project)
     note = ""
@@ -137,10 +141,10 @@ def _of_rules(rules: Any, project: Project, source: Path) -> Question:
     if public is None and project.private is not None:
         public = [item for item in rules.items if item not in project.private]
     options = {"public": public, "privacy": required, "person": project.person}
-    return Question(rules, _items(project, source), options=options)
+    return Question(rules, read_baskets(project, source), options=options)
 
 
-def _items(project: Project, source: Path) -> Table:
+def read_baskets(project: Project, source: Path) -> Table:
     table = read_data(project, source)
     return table.drop(name for name in project.identifier if name != project.person)
 

@@ -11,7 +11,7 @@ import typer
 from shoal.cli import output
 from shoal.cli.options import Data, Json, Release, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import read_for_all, roles_said, source_of
+from shoal.cli.tables import check_kind, read_for_all, roles_said, source_of
 from shoal.cli.things import open_release
 from shoal.cli.tree import BREACH
 
@@ -122,6 +122,7 @@ def _look(
 ) -> tuple[Ledger, JointAudit, str]:
     """The ledger, the joint audit, and the fingerprint of the release."""
     loaded = open_release(release, "ledger")
+    check_kind(loaded, "ledger", "tree", "ensemble", "model", "table")
     source = source_of(project, data)
     book = _open(project, source)
     with output.busy("Counting"):

@@ -20,7 +20,9 @@ from shoal.release.node import Branch, Node
 from shoal.release.parse import parse_tree
 from shoal.release.parse_ensemble import parse_ensemble
 from shoal.release.parse_model import parse_model
+from shoal.release.parse_rules import parse_rules
 from shoal.release.parse_table import parse_table
+from shoal.release.rules import RulesRelease
 from shoal.release.table import TableRelease
 from shoal.release.tree import TreeRelease
 from shoal.release.verdict import Verdict
@@ -32,6 +34,7 @@ __all__ = [
     "Interval",
     "ModelRelease",
     "Node",
+    "RulesRelease",
     "TableRelease",
     "TreeRelease",
     "Verdict",
@@ -42,6 +45,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "tree": lambda body, folder: parse_tree(body),
     "ensemble": lambda body, folder: parse_ensemble(body),
     "model": parse_model,  # where it takes private columns, the fitted model is in a file beside it
+    "rules": lambda body, folder: parse_rules(body),
     "table": parse_table,  # its rows are in a file beside it
 }
 
@@ -49,7 +53,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
 def load(path: str | Path) -> Any:
     """Read a release from its file; a broken or hostile one is refused with one sentence.
 
-    A `TreeRelease`, an `EnsembleRelease`, a `TableRelease` or a `ModelRelease`, as the file says.
+    A `TreeRelease`, an `EnsembleRelease`, a `TableRelease`, a `ModelRelease` or a `RulesRelease`, as the file says.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):

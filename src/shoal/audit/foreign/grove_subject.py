@@ -88,7 +88,7 @@ class GroveSubject(Subject):
         self.what = what
         self.grove = grove
         self.labels = tuple(labels)
-        self.ranged: frozenset[str] = frozenset()  # columns whose smallest and largest value the model's file states
+        self.ends: Mapping[int, tuple[float, float]] = {}  # of features, where the file states them
         given = frozenset().union(*sources)
         self.domain = stated_domain(table, [name for name in table.names if name in given], domain)
         self.target = None if target is None else target.name
@@ -273,11 +273,16 @@ class GroveSubject(Subject):
 
     def _stated_ends(self, table: Table, public: Collection[str], k: int) -> list[Finding]:
         """Private columns whose smallest or largest value the file states, though fewer than k people have it."""
-        told = []
-        for name in sorted(self.ranged - set(public)):
-            counts = table[name].compact().counts()
-            if table[name].kind == "numeric" and min(counts[0], counts[len(table[name].compact().values) - 1]) < k:
-                told.append(name)
+        told = set()
+        for number, ends in self.ends.items():
+            feature = self.features[number]
+            if feature is not None and feature.column not in public:
+                column = table[feature.column]
+                numbers = feature.numbers(column)[: column.n_codes]
+                # the file may round the last digits away
+                people = [int(column.counts()[np.isclose(numbers, end, rtol=1e-9)].sum()) for end in ends]
+                if any(0 < n < k for n in people):
+                    told.add(feature.column)
         if not told:
             return []
         return [
@@ -285,8 +290,8 @@ class GroveSubject(Subject):
                 "states-ends",
                 "breach",
                 f"The model's file states the smallest and largest value of private column(s) "
-                f"{', '.join(map(repr, told))}, and fewer than {k} people have one of them: it is their value. Clip "
-                "the column at round numbers before training.",
+                f"{', '.join(map(repr, sorted(told)))}, and fewer than {k} people have one of them: it is their value. "
+                "Clip the column at round numbers before training.",
             )
         ]
 

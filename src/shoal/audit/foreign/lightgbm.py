@@ -49,7 +49,7 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
     what = f"a {dumps.in_words('LightGBM', booster.grove)}"
     seen = _as_lightgbm_sees(booster, features, table, bare=final is getattr(model, "best_estimator_", model))
     subject = GroveSubject(what, booster.grove, seen, made_of, table, target, domain)
-    subject.ranged = frozenset().union(*(made_of[i] for i in booster.ranged))
+    subject.ends = booster.ends
     return subject
 
 

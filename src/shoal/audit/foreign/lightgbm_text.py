@@ -41,8 +41,8 @@ class Booster:
         The categories of every pandas column that had some, in the order of these columns; None where unknown.
     zero_missing
         The features of which zero counts as missing.
-    ranged
-        The features whose smallest and largest training value the text states.
+    ends
+        For features whose smallest and largest training value the text states: these two.
     """
 
     grove: Grove
@@ -51,7 +51,7 @@ class Booster:
     categorical: frozenset[int]
     categories: tuple[tuple[str, ...], ...] | None
     zero_missing: frozenset[int]
-    ranged: frozenset[int]
+    ends: Mapping[int, tuple[float, float]]
 
 
 def parse(text: str) -> Booster:
@@ -98,8 +98,17 @@ def parse(text: str) -> Booster:
         categorical=frozenset(said) | frozenset(asked.tolist()),
         categories=_categories(tail),
         zero_missing=frozenset(zero),
-        ranged=frozenset(i for i, info in enumerate(infos) if info.startswith("[")),
+        ends={i: two for i, info in enumerate(infos) if (two := _ends(info)) is not None},
     )
+
+
+def _ends(info: str) -> tuple[float, float] | None:
+    """The two ends of a numeric feature, where the text states them."""
+    found = re.fullmatch(r"\[([^:\]]+):([^:\]]+)\]", info)
+    try:
+        return None if found is None else (float(found[1]), float(found[2]))
+    except ValueError:
+        refuse("the range of a feature is none")
 
 
 def _sampled(tail: str) -> bool:

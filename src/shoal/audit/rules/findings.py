@@ -20,20 +20,28 @@ People = dict[frozenset[str], int]
 
 def findings_of_rules(rules: Rules, table: Table, public: frozenset[str], groups: Groups) -> list[Finding]:
     """Numbers that are not those of the transactions, private items that are certain, and what the numbers tell."""
-    certain = np.zeros(table.n_rows, dtype=bool)
-    have: People = {}
-    sets = {items for rule in rules for items in (rule.antecedent, rule.both, rule.consequent)}
-    for items, rows in rows_with(table, sets):
-        have[items] = int(np.unpackbits(rows, count=table.n_rows).sum())
+    have = _have(rules, table)
+    differing = _differing(rules, have, table.n_rows)
+    findings = _unknown_items(rules, table) + differing + certain_rules(rules, table, public, groups)
+    return findings + _public_rules(rules, public) + ([] if differing else _populations(rules, table, public, groups))
+
+
+def certain_rules(rules: Rules, table: Table, public: frozenset[str], groups: Groups) -> list[Finding]:
+    """That some rules never fail, so that private items are certain."""
+    have = _have(rules, table)
     sure = [rule for rule in rules if _is_certain(rule, have, public)]
+    if not sure:
+        return []
+    certain = np.zeros(table.n_rows, dtype=bool)
     for _, rows in rows_with(table, {rule.antecedent for rule in sure}):
         certain |= np.unpackbits(rows, count=table.n_rows).astype(bool)
-    differing = _differing(rules, have, table.n_rows)
-    findings = _unknown_items(rules, table) + differing
-    if sure:
-        people = int(certain.sum()) if groups.person is None else len(np.unique(groups.person[certain]))
-        findings.append(_certain(rules, sure, people))
-    return findings + _public_rules(rules, public) + ([] if differing else _populations(rules, table, public, groups))
+    people = int(certain.sum()) if groups.person is None else len(np.unique(groups.person[certain]))
+    return [_certain(rules, sure, people)]
+
+
+def _have(rules: Rules, table: Table) -> People:
+    sets = {items for rule in rules for items in (rule.antecedent, rule.both, rule.consequent)}
+    return {items: int(np.unpackbits(rows, count=table.n_rows).sum()) for items, rows in rows_with(table, sets)}
 
 
 def _unknown_items(rules: Rules, table: Table) -> list[Finding]:

@@ -55,6 +55,30 @@ class Transactions(Table):
     def __repr__(self) -> str:
         return f"<Transactions: {self.n_rows} rows, {self._columns.n_items} items>"  # type: ignore[attr-defined]
 
+    @property
+    def item_names(self) -> tuple[str, ...]:
+        """The names of all items."""
+        return tuple(self._columns.number)  # type: ignore[attr-defined]
+
+    def rows_of(self, item: str) -> Ids:
+        """The rows that have an item, in order; none for an item that nobody has."""
+        return self._columns.rows_of(item)  # type: ignore[attr-defined,no-any-return]
+
+    def with_categories(self, categories: Mapping[str, Collection[str]]) -> Transactions:
+        """The same with further items: a category is there where one of its members is.
+
+        >>> baskets = read_transactions([["milk", "bread"], ["milk"], []])
+        >>> baskets.with_categories({"bakery": ["bread", "rolls"]})["bakery"].codes.tolist()
+        [1, 0, 0]
+        """
+        names = [*self.item_names, *categories]
+        has = [[self.rows_of(item)] for item in self.item_names]
+        has += [[self.rows_of(member) for member in members] for members in categories.values()]
+        rows = [np.concatenate(parts) for parts in has]
+        items = np.repeat(np.arange(len(names)), list(map(len, rows)))
+        others = [self[name] for name in self if name not in set(self.item_names)]
+        return Transactions(np.concatenate([*rows, np.empty(0, np.int64)]), items, names, self.n_rows, others)
+
 
 class _ItemColumns(Mapping[str, Column]):
     """Columns by name, each made of the rows that have the item when it is asked for."""
@@ -63,33 +87,39 @@ class _ItemColumns(Mapping[str, Column]):
         pairs = np.unique(np.asarray(items, dtype=np.int64) * n_rows + rows)
         self._rows = (pairs % n_rows).astype(np.int32 if n_rows < 2**31 else np.int64)
         self._starts = np.searchsorted(pairs, np.arange(len(names) + 1, dtype=np.int64) * n_rows)
-        self._number = {name: number for number, name in enumerate(names)}
+        self.number = {name: number for number, name in enumerate(names)}
         self._others = {column.name: column for column in others}
         self._n_rows = n_rows
-        both = sorted(self._others.keys() & self._number.keys())
-        if both or len(self._number) < len(names):
+        both = sorted(self._others.keys() & self.number.keys())
+        if both or len(self.number) < len(names):
             raise DataError("column-twice", "Two items, or an item and a column, have the same name. Rename one.")
 
     @property
     def n_items(self) -> int:
-        return len(self._number)
+        return len(self.number)
+
+    def rows_of(self, item: str) -> Ids:
+        if item not in self.number:
+            return np.empty(0, dtype=np.int64)
+        number = self.number[item]
+        return self._rows[self._starts[number] : self._starts[number + 1]].astype(np.int64)
 
     def __getitem__(self, name: str) -> Column:
         if name in self._others:
             return self._others[name]
-        number = self._number[name]
+        self.number[name]  # a KeyError where there is no such item
         codes = np.zeros(self._n_rows, dtype=np.uint8)
-        codes[self._rows[self._starts[number] : self._starts[number + 1]]] = 1
+        codes[self.rows_of(name)] = 1
         return Column(name, "categorical", codes, NO_YES, labels="boolean")
 
     def __contains__(self, name: object) -> bool:
-        return name in self._number or name in self._others
+        return name in self.number or name in self._others
 
     def __iter__(self) -> Iterator[str]:
-        return chain(self._number, self._others)
+        return chain(self.number, self._others)
 
     def __len__(self) -> int:
-        return len(self._number) + len(self._others)
+        return len(self.number) + len(self._others)
 
 
 def read_transactions(data: Any, also: Collection[str] = ()) -> Transactions:

@@ -33,7 +33,7 @@ from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
+from shoal.release import EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
 from shoal.release.model_inputs import classed
 from shoal.release.table import fit_column
 
@@ -282,6 +282,10 @@ def as_subject(release: Any) -> Released:
         return ReleasedModel(release)
     if isinstance(release, TableRelease):
         return ReleasedTable(release)
+    if isinstance(release, RulesRelease):
+        raise DataError(
+            "not-a-release", "Association rules are not audited together with other releases yet: audit them alone."
+        )
     raise DataError("not-a-release", f"This needs a release or a model that carries one; got {type(release).__name__}.")
 
 
