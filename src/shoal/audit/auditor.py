@@ -11,7 +11,7 @@ from shoal.audit.result import Audit
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
+from shoal.release import ClustersRelease, EnsembleRelease, ModelRelease, TableRelease, TreeRelease
 
 
 def audit(
@@ -88,7 +88,7 @@ def audit(
         return audit_anonymised(
             release, X, public=public, privacy=privacy, domain=domain, sensitive=sensitive, person=person
         )
-    if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease):
+    if not isinstance(release, TreeRelease | EnsembleRelease | ClustersRelease | TableRelease | ModelRelease):
         from shoal.audit.foreign import read_model
 
         subject, table = read_model(release, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
@@ -110,6 +110,10 @@ def audit(
         from shoal.audit.tables import audit_table
 
         return audit_table(release, X, y, public=public, privacy=privacy, person=person)
+    if isinstance(release, ClustersRelease):
+        from shoal.audit.clusters.released import audit_clusters
+
+        return audit_clusters(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, ModelRelease):
         from shoal.audit.models import audit_model
 
