@@ -70,7 +70,7 @@ def tables(draw):
 
 
 @given(tables(), st.integers(2, 4), st.sampled_from(["mst", "kmeans"]), st.booleans(), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_every_group_of_the_released_rule_is_large(made, k, method, allow_small, scale):
     table, public = made
     domain = {name: DOMAIN[name] for name in table}

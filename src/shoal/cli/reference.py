@@ -43,6 +43,7 @@ JSON_KEYS = {
     "describe": "`people`, `rows`, `k`, `columns` (each `name`, `kind`, `role`, `distinct`, `missing`), `uniqueness` "
     "(each `columns`, `how`, `combinations`, `alone`, `below`)",
     "tree": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
+    "clusters": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
     "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` "
     "(`groups`, `cm`, `lm`, `dm`, `average_class_size`), `written`",
     "audit": "`what`, `holds`, `smallest_group`, `people`, `rows`, `unit`, `groups`, `exempt_groups`, `requirements`, "

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from shoal._kernels.spanning import below, spanning_tree
+from shoal.audit.clusters.cells import Floats
 from shoal.audit.groups import Ids
 from shoal.clusters.judge import Judge, Model
 
+MANY = 5_000  # distinct rows beyond which a run of refused edges ends the search
+MOST_REFUSED = 50  # that many in a row
 INIT = 3  # starts of 2-means, the best of which is taken
 
 
@@ -55,7 +59,8 @@ def grow_by_edges(judge: Judge, model: Model, stop: Stop, least: int) -> Model:
         apart = sums[:, 1:] / sums[:, :1] - rest[:, 1:] / np.maximum(rest[:, :1], 1)
         gain = (apart**2).sum(axis=1) * sums[:, 0] * rest[:, 0] / (sums[:, 0] + rest[:, 0])
         open_ = ~cut & (lighter >= least) & (gain >= stop.min_gain * whole)
-        for node in by_length[open_[by_length]].tolist():
+        tried = by_length[open_[by_length]]
+        for node in tried[: MOST_REFUSED if n > MANY else n].tolist():
             cut[node] = True
             new_top = below(order, parent, cut, values[:, :1])[0]
             old = int(cluster_of[top[node]])
@@ -73,7 +78,8 @@ def grow_by_edges(judge: Judge, model: Model, stop: Stop, least: int) -> Model:
 def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.RandomState) -> Model:
     """Split the cluster in two whose split lowers inertia most among those that may be split, again and again.
 
-    The centroids that k-means reaches from there are taken where they may be released, else those of the split.
+    In each round the centroids of k-means with one cluster more are tried first, then those that it reaches from a
+    split, then those of the split itself.
     """
     whole = _inertia(judge)
     halves: dict[bytes, tuple[float, Ids]] = {}  # of the clusters seen so far
@@ -87,15 +93,19 @@ def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.Rand
             gain, second = halves[key]
             if len(second) and gain >= stop.min_gain * whole:
                 splits.append((-gain, number, second))
+        if not splits:
+            return model
+        found = judge.judge(_by_k_means(judge, len(model) + 1, "k-means++", random))
         for _, number, second in sorted(splits, key=lambda each: each[:2]):
+            if found is not None:
+                break
             part = model.part.copy()
             part[second] = len(model)
-            found = judge.judge(_by_k_means(judge, part)) or judge.judge(part, model, (number, len(model)))
-            if found is not None:
-                model = found
-                break
-        else:
+            moved = _by_k_means(judge, len(model) + 1, _means(judge, part), random)
+            found = judge.judge(moved) or judge.judge(part, model, (number, len(model)))
+        if found is None:
             return model
+        model = found
     return model
 
 
@@ -112,16 +122,19 @@ def _in_two(judge: Judge, rows: Ids, random: np.random.RandomState) -> tuple[flo
     return gain, rows[two.labels_ == 1]
 
 
-def _by_k_means(judge: Judge, part: Ids) -> Ids:
-    """The parts that k-means reaches from some."""
+def _by_k_means(judge: Judge, n: int, start: Any, random: np.random.RandomState) -> Ids:
+    """The parts that k-means finds from a start; clusters that it leaves empty are not there."""
     from sklearn.cluster import KMeans
 
-    n = int(part.max()) + 1
-    total = np.bincount(part, weights=judge.weights)
-    start = np.column_stack([np.bincount(part, weights=each * judge.weights) / total for each in judge.points.T])
-    found = KMeans(n, init=start, n_init=1).fit(judge.points, sample_weight=judge.weights)
+    n_init = INIT if isinstance(start, str) else 1
+    found = KMeans(n, init=start, n_init=n_init, random_state=random).fit(judge.points, sample_weight=judge.weights)
     _, part = np.unique(found.labels_, return_inverse=True)
     return np.asarray(part.reshape(-1), dtype=np.int64)
+
+
+def _means(judge: Judge, part: Ids) -> Floats:
+    total = np.bincount(part, weights=judge.weights)
+    return np.column_stack([np.bincount(part, weights=each * judge.weights) / total for each in judge.points.T])
 
 
 def _inertia(judge: Judge) -> float:

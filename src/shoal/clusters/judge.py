@@ -157,8 +157,7 @@ class Judge:
 
     def _groups_hold(self, state: States) -> bool:
         """Whether every group keeps the requirement; people whose span is in doubt are told apart by public values."""
-        _, group = np.unique(state, axis=0, return_inverse=True)
-        group = group.reshape(-1)
+        group = numbered(list(state.T), len(state))
         in_doubt = (state == UNDECIDED).any(axis=1)
         group = np.where(in_doubt, group.max() + 1 + np.arange(len(state)), group)
         several = np.where(in_doubt, 2, (state > NO).sum(axis=1))[self._kind]

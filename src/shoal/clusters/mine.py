@@ -54,7 +54,7 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
     if model is None:
         n = table.n_rows if whose is None else int(whose.max()) + 1
         raise PromiseError(
-            "cannot-promise",
+            "table-too-small",
             f"Even one cluster of all {n:,} people (n_samples={table.n_rows}) does not keep "
             f"'{wish.requirement.describe()}', or its centroid would be somebody's row. "
             "Ask for less, or give more people.",
@@ -62,7 +62,11 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
     if wish.method == "mst":
         model = grow_by_edges(judge, model, wish.stop, least)
     else:
-        model = grow_by_means(judge, model, wish.stop, check_random_state(wish.random_state))
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
+
+        # one thread: sums in another order are other bytes, and on few rows threads take longer
+        with threadpool_limits(1, "openmp"):
+            model = grow_by_means(judge, model, wish.stop, check_random_state(wish.random_state))
     release = ClustersRelease(
         tuple(attributes),
         tuple(claims(wish.requirement)),

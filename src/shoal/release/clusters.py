@@ -61,6 +61,7 @@ class ClustersRelease:
     verdict: Verdict | None = None
 
     kind = "clusters"
+    target = None  # there is nothing to predict but the cluster
 
     def __len__(self) -> int:
         return len(self.people)

@@ -42,7 +42,7 @@ class ClustersSubject(Centroids):
         """Centroids that too few people stand behind, and whatever the release says that the rows do not."""
         found = super().findings(table, public, groups, requirement)
         if self._release.small:  # it says itself that there may be such
-            found = [replace(each, severity="warning") if each.code == "centroid-of-few" else each for each in found]
+            found = [replace(each, severity="warning") for each in found]
         return found + self._differences(table, groups)
 
     def _differences(self, table: Table, groups: Groups) -> list[Finding]:
