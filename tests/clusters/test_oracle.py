@@ -18,7 +18,6 @@ from shoal.release import Attribute
 from shoal.release.encoding import Encoding, Scale
 
 DOMAIN = {"age": [0, 6], "sex": ["f", "m"], "dose": [0, 4], "ward": ["a", "b", "c"], "size": [0, 3]}
-PUBLIC_ONLY = {"age", "sex"}
 
 
 def square(stated, scale, value):
@@ -40,19 +39,23 @@ def nearest(body, row):
 
 
 def spans(body, rows):
-    """The span of every row: lowest and highest reading of ties must agree, else None."""
+    """The span of every row; of centroids that tie, the first counts, as in the release."""
     private = [each for each in body["attributes"] if each["role"] == "private"]
     choices = [
         each["values"] if each["type"] == "categorical" else range(each["bounds"][0], each["bounds"][1] + 1)
         for each in private
     ]
-    found = []
+    names = [each["name"] for each in private]
+    found = {}
     for row in rows:
+        key = str({name: value for name, value in row.items() if name not in names})
+        if key in found:
+            continue
         bins = set()
         for values in itertools.product(*choices):
-            bins.add(min(nearest(body, {**row, **dict(zip([each["name"] for each in private], values, strict=True))})))
-        found.append(frozenset(bins))
-    return found
+            bins.add(min(nearest(body, {**row, **dict(zip(names, values, strict=True))})))
+        found[key] = frozenset(bins)
+    return [found[str({name: value for name, value in row.items() if name not in names})] for row in rows]
 
 
 @st.composite
@@ -70,7 +73,7 @@ def tables(draw):
 
 
 @given(tables(), st.integers(2, 4), st.sampled_from(["mst", "kmeans"]), st.booleans(), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_group_of_the_released_rule_is_large(made, k, method, allow_small, scale):
     table, public = made
     domain = {name: DOMAIN[name] for name in table}

@@ -82,5 +82,5 @@ def test_other_rows_are_noticed(model, people):
 
 
 def test_the_ledger_takes_clusters(model, people, tmp_path):
-    verdict = Ledger.open(tmp_path / "ledger.json").add(model.release_, people)
+    verdict = Ledger.open(tmp_path).add(model.release_, people)
     assert verdict.holds

@@ -37,7 +37,7 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
         Stop at this many clusters; None: as many as the promise and `min_gain` allow.
     method
         ``"mst"``: cut the longest edge of the minimal spanning tree that may be cut, as in [1]_; with more than 5,000
-        distinct rows the search ends after 50 refused edges in a row. ``"kmeans"``: in each round take the centroids
+        distinct rows the search ends after 25 refused edges in a row. ``"kmeans"``: in each round take the centroids
         of k-means with one cluster more; where they may not be released, split in two the cluster whose split lowers
         inertia most, with or without letting k-means move all centroids. Usually the better clusters.
     min_gain

@@ -14,7 +14,7 @@ from shoal.audit.groups import Ids
 from shoal.clusters.judge import Judge, Model
 
 MANY = 5_000  # distinct rows beyond which a run of refused edges ends the search
-MOST_REFUSED = 50  # that many in a row
+MOST_REFUSED = 25  # that many in a row
 INIT = 3  # starts of 2-means, the best of which is taken
 
 
