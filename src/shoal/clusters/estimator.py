@@ -39,7 +39,7 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
         ``"mst"``: cut the longest edge of the minimal spanning tree that may be cut, as in [1]_; with more than 5,000
         distinct rows the search ends after 25 refused edges in a row. ``"kmeans"``: in each round take the centroids
         of k-means with one cluster more; where they may not be released, split in two the cluster whose split lowers
-        inertia most, with or without letting k-means move all centroids. Usually the better clusters.
+        inertia most, with or without letting k-means move all centroids.
     min_gain
         By how much a split must lower the inertia at least, as a share of that of one cluster of everybody. 0: every
         split that the promise allows is made, which takes long on many rows.
