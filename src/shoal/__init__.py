@@ -31,7 +31,7 @@ from shoal.privacy import (
     RecursiveDiversity,
     SimpleDiversity,
 )
-from shoal.release import EnsembleRelease, TableRelease, TreeRelease, load
+from shoal.release import ClustersRelease, EnsembleRelease, TableRelease, TreeRelease, load
 
 if TYPE_CHECKING:
     from shoal.anonymize import TreeAnonymizer
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from shoal.audit.rules import Rules
     from shoal.audit.telling import rank_columns
     from shoal.audit.together.ledger import Ledger
+    from shoal.clusters import AnonymousClusters
     from shoal.models import AnonymousModel
     from shoal.rules import AnonymousRules
     from shoal.trees import AnonymousTreeClassifier
@@ -47,12 +48,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnonymisedTable",
+    "AnonymousClusters",
     "AnonymousModel",
     "AnonymousRules",
     "AnonymousTreeClassifier",
     "Attack",
     "Audit",
     "Closeness",
+    "ClustersRelease",
     "Confidence",
     "DataError",
     "DistinctDiversity",
@@ -88,6 +91,7 @@ __all__ = [
 ]
 
 _LATER = {
+    "AnonymousClusters": "shoal.clusters",
     "AnonymousModel": "shoal.models",
     "AnonymousRules": "shoal.rules",
     "AnonymousTreeClassifier": "shoal.trees",

@@ -12,7 +12,7 @@ from shoal.audit.rules import Rules
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
+from shoal.release import ClustersRelease, EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
 
 
 def audit(
@@ -89,7 +89,8 @@ def audit(
         return audit_anonymised(
             release, X, public=public, privacy=privacy, domain=domain, sensitive=sensitive, person=person
         )
-    if not isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease | RulesRelease):
+    ours = TreeRelease | EnsembleRelease | ClustersRelease | TableRelease | ModelRelease | RulesRelease
+    if not isinstance(release, ours):
         from shoal.audit.foreign import read_model
 
         # an item is there or not: nobody has to declare that
@@ -113,6 +114,10 @@ def audit(
         from shoal.audit.tables import audit_table
 
         return audit_table(release, X, y, public=public, privacy=privacy, person=person)
+    if isinstance(release, ClustersRelease):
+        from shoal.audit.clusters.released import audit_clusters
+
+        return audit_clusters(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, ModelRelease):
         from shoal.audit.models import audit_model
 

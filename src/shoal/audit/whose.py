@@ -10,11 +10,11 @@ from shoal.audit.groups import Ids, person_codes
 from shoal.audit.result import Finding
 from shoal.data.frames import to_table
 from shoal.errors import DataError, RoleError, closest
-from shoal.release import ModelRelease, TableRelease, TreeRelease
+from shoal.release import ClustersRelease, ModelRelease, TableRelease, TreeRelease
 
 
 def whose_rows(
-    release: TreeRelease | TableRelease | ModelRelease,
+    release: TreeRelease | TableRelease | ModelRelease | ClustersRelease,
     X: Any,
     person: str | None,
     *,
@@ -42,7 +42,9 @@ def whose_rows(
     return person_codes(column[person])
 
 
-def more_than_claimed(release: TreeRelease | TableRelease | ModelRelease, person: Ids | None) -> list[Finding]:
+def more_than_claimed(
+    release: TreeRelease | TableRelease | ModelRelease | ClustersRelease, person: Ids | None
+) -> list[Finding]:
     """That people were counted where the release counts rows."""
     if person is None or release.several_rows or int(person.max()) + 1 == len(person):
         return []

@@ -21,6 +21,7 @@ from shoal.cli.anonymize import anonymize
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.bench import bench
+from shoal.cli.clusters import clusters
 from shoal.cli.demo import demo
 from shoal.cli.describe import describe
 from shoal.cli.init import init
@@ -42,7 +43,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help and one-line errors, the same in a pipe as on a terminal
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (init, describe, tree, anonymize, rules, audit, attack, repair, predict, demo, bench):
+for verb in (init, describe, tree, clusters, anonymize, rules, audit, attack, repair, predict, demo, bench):
     app.command()(verb)
 app.add_typer(ledger)
 

@@ -43,6 +43,7 @@ JSON_KEYS = {
     "describe": "`people`, `rows`, `k`, `columns` (each `name`, `kind`, `role`, `distinct`, `missing`), `uniqueness` "
     "(each `columns`, `how`, `combinations`, `alone`, `below`)",
     "tree": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
+    "clusters": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
     "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` "
     "(`groups`, `cm`, `lm`, `dm`, `average_class_size`), `written`",
     "rules": "`release` (as in its file), `report` (`mined`, `certain`, `safe_alone`, `greedy`, `kept`, `generalised`, "

@@ -60,11 +60,16 @@ def declare_domain(
         if declared is None and name in hierarchies:
             declared = hierarchies[name].values
         private = roles.of(name) == "private"
-        if column.kind == "categorical":
-            columns.append(_categorical(column, declared, people if private and name != roles.target else 0, person))
-        else:
-            columns.append(_numeric(column, declared, people if private else 0, person))
+        named = name == roles.target and column.kind == "categorical"  # a release names its target's values anyway
+        columns.append(declare_column(column, declared, people if private and not named else 0, person))
     return Table(columns)
+
+
+def declare_column(column: Column, declared: Sequence[Any] | None, people: int, person: Ids | None) -> Column:
+    """One column with its domain settled: `people` must stand behind what is undeclared, 0 for a public column."""
+    if column.kind == "categorical":
+        return _categorical(column, declared, people, person)
+    return _numeric(column, declared, people, person)
 
 
 def _categorical(column: Column, declared: Sequence[Any] | None, people: int, person: Ids | None) -> Column:

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import ReleaseError
+from shoal.release.clusters import ClustersRelease
 from shoal.release.domain import Attribute, Interval
 from shoal.release.ensemble import EnsembleRelease
 from shoal.release.files import read_json
 from shoal.release.model import ModelRelease
 from shoal.release.node import Branch, Node
 from shoal.release.parse import parse_tree
+from shoal.release.parse_clusters import parse_clusters
 from shoal.release.parse_ensemble import parse_ensemble
 from shoal.release.parse_model import parse_model
 from shoal.release.parse_rules import parse_rules
@@ -30,6 +32,7 @@ from shoal.release.verdict import Verdict
 __all__ = [
     "Attribute",
     "Branch",
+    "ClustersRelease",
     "EnsembleRelease",
     "Interval",
     "ModelRelease",
@@ -44,6 +47,7 @@ __all__ = [
 _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "tree": lambda body, folder: parse_tree(body),
     "ensemble": lambda body, folder: parse_ensemble(body),
+    "clusters": lambda body, folder: parse_clusters(body),
     "model": parse_model,  # where it takes private columns, the fitted model is in a file beside it
     "rules": lambda body, folder: parse_rules(body),
     "table": parse_table,  # its rows are in a file beside it
@@ -53,7 +57,8 @@ _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
 def load(path: str | Path) -> Any:
     """Read a release from its file; a broken or hostile one is refused with one sentence.
 
-    A `TreeRelease`, an `EnsembleRelease`, a `TableRelease`, a `ModelRelease` or a `RulesRelease`, as the file says.
+    A `TreeRelease`, an `EnsembleRelease`, a `ClustersRelease`, a `RulesRelease`, a `TableRelease` or a `ModelRelease`, as
+    the file says.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):

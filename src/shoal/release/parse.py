@@ -31,7 +31,7 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
     needed = {"format", "kind", "target", "attributes", "claims", "nodes"}
     checks.keys(body, "release", needed, {"sensitive", "unused", "weights", "people", "audit"})
     attributes = tuple(
-        _attribute(entry, f"attributes[{i}]")
+        parse_attribute(entry, f"attributes[{i}]")
         for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
     )
     by_name = {attribute.name: attribute for attribute in attributes}
@@ -88,7 +88,8 @@ def _people(body: dict[str, Any], nodes: tuple[Node, ...], *, counted: bool) -> 
     return people
 
 
-def _attribute(entry: Any, at: str) -> Attribute:
+def parse_attribute(entry: Any, at: str) -> Attribute:
+    """A column as a file states it."""
     checks.keys(entry, at, {"name", "role", "type"}, {"values", "bounds", "integer", "missing", "labels", "quantiles"})
     name, role, kind = (checks.text(entry[key], f"{at}.{key}") for key in ("name", "role", "type"))
     if role not in ("public", "private"):

@@ -19,7 +19,7 @@ from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release import checks
 from shoal.release.domain import Attribute
 from shoal.release.generalised import Generalised, atoms_of, covers
-from shoal.release.parse import _attribute, parse_verdict
+from shoal.release.parse import parse_attribute, parse_verdict
 from shoal.release.parse_node import parse_parts
 from shoal.release.table import TableRelease
 from shoal.release.table_file import Cells, check_name, read_cells
@@ -31,7 +31,7 @@ def parse_table(body: dict[str, Any], folder: Path) -> TableRelease:
     """Build the release that a JSON body and its file of rows describe, or say what is wrong and where."""
     checks.keys(body, "release", _KEYS, {"sensitive", "people", "audit"})
     attributes = tuple(
-        _attribute(entry, f"attributes[{i}]")
+        parse_attribute(entry, f"attributes[{i}]")
         for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
     )
     by_name = {attribute.name: attribute for attribute in attributes}

@@ -178,6 +178,19 @@ def reach(cells: Cells, public: Floats, boxes: Sequence[Box], points: Floats | N
     points
         If given (people × cells × features), filled with a point that proves each YES.
     """
+    state = reach_some(cells, public, boxes, points)
+    settle(state)
+    return state
+
+
+def settle(state: States) -> None:
+    """Everybody is somewhere: a person's only possible cell is a sure one."""
+    possible = state > NO
+    state[(possible.sum(axis=1) == 1)[:, None] & possible] = YES
+
+
+def reach_some(cells: Cells, public: Floats, boxes: Sequence[Box], points: Floats | None = None) -> States:
+    """As `reach`, where `cells` need not have a cell for every site."""
     boxes = [box.enumerated() for box in boxes]
     state = np.zeros((len(public), len(cells)), dtype=np.int8)
     together = max(1, AT_ONCE // len(cells.offsets))
@@ -191,8 +204,6 @@ def reach(cells: Cells, public: Floats, boxes: Sequence[Box], points: Floats | N
             if points is not None:
                 rows, numbers, start, where = (each[found == YES] for each in (rows, numbers, start, where))
                 points[rows, numbers] = public[rows] + box.starts[start] + where @ box.steps
-    possible = state > NO
-    state[(possible.sum(axis=1) == 1)[:, None] & possible] = YES  # everybody is somewhere
     return state
 
 

@@ -76,7 +76,7 @@ def centroid_model(estimator: Any) -> CentroidModel | None:
 
 def _k_means(estimator: Any) -> CentroidModel:
     centroids = estimator.cluster_centers_
-    cells, cell_of, number_of = _merged(Cells.nearest(centroids))
+    cells, cell_of, number_of = merged(Cells.nearest(centroids))
     what = f"a {type(estimator).__name__} of {len(centroids)} clusters"
     predict = _asking(estimator, centroids.dtype)
     return CentroidModel(what, centroids.astype(np.float64), cells, cell_of, number_of, predict)
@@ -123,13 +123,13 @@ def _nearest_centroid(estimator: Any) -> CentroidModel | None:
         spread = estimator.within_class_std_dev_
         cells = Cells.nearest(centroids, np.where(spread != 0, spread, 1.0) ** -2.0)
         cells = replace(cells, offsets=cells.offsets - 2 * np.log(priors))
-    cells, cell_of, number_of = _merged(cells)
+    cells, cell_of, number_of = merged(cells)
     predict = _asking(estimator, np.dtype(np.float64), {each: n for n, each in enumerate(classes.tolist())})
     what = f"a NearestCentroid of {len(classes)} classes"
     return CentroidModel(what, centroids, cells, cell_of, number_of, predict, classes)
 
 
-def _merged(cells: Cells) -> tuple[Cells, Ids, Ids]:
+def merged(cells: Cells) -> tuple[Cells, Ids, Ids]:
     """Cells whose sites are equal as one, and the numbers of cells and sites in terms of each other."""
     sites = np.column_stack([cells.slopes, cells.offsets])
     _, number_of, cell_of = np.unique(sites, axis=0, return_index=True, return_inverse=True)

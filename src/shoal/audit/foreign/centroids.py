@@ -20,6 +20,7 @@ from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
 from shoal.privacy import Requirement, least_people
+from shoal.release import Attribute
 from shoal.release.verdict import fingerprint
 
 
@@ -34,27 +35,16 @@ class Centroids(Subject):
         self,
         model: CentroidModel,
         features: Sequence[Feature],
-        table: Table,
-        target: Column | None,
-        domain: Mapping[str, Any] | None,
+        domain: Mapping[str, Attribute],
+        target: str | None,
+        sha256: str,
     ) -> None:
         self._model = model
         self._features = features
-        used = {feature.column for feature in features}
         self.what = model.what
-        self.domain = stated_domain(table, [name for name in table if name in used], domain)
-        self.target = None if target is None else target.name
-        cells = model.cells
-        self.sha256 = fingerprint(
-            {
-                "kind": "centroids",
-                "what": model.what,
-                "features": [[feature.column, feature.affine] for feature in features],
-                "slopes": cells.slopes.tolist(),
-                "offsets": cells.offsets.tolist(),
-                "cells": [cells.mine.tolist(), cells.other.tolist()],
-            }
-        )
+        self.domain = domain
+        self.target = target
+        self.sha256 = sha256
 
     def bins(self, table: Table) -> Ids:
         """The number of every row's cell, by the model's own rule."""
@@ -138,4 +128,20 @@ def read(model: Any, table: Table, target: Column | None, domain: Mapping[str, S
     if found.classes is None:
         target = None  # a clustering has none
     known = [feature for feature in features if feature is not None]
-    return Centroids(found, known, table, None if target is None else as_categorical(target), domain)
+    used = {feature.column for feature in known}
+    stated = stated_domain(table, [name for name in table if name in used], domain)
+    return Centroids(found, known, stated, None if target is None else target.name, _fingerprint(found, known))
+
+
+def _fingerprint(model: CentroidModel, features: Sequence[Feature]) -> str:
+    cells = model.cells
+    return fingerprint(
+        {
+            "kind": "centroids",
+            "what": model.what,
+            "features": [[feature.column, feature.affine] for feature in features],
+            "slopes": cells.slopes.tolist(),
+            "offsets": cells.offsets.tolist(),
+            "cells": [cells.mine.tolist(), cells.other.tolist()],
+        }
+    )

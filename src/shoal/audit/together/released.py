@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our own releases as subjects: trees, alone or together, models over groups, and tables.
+"""Our own releases as subjects: trees, alone or together, clusterings, models over groups, and tables.
 
 So several can be audited as one.
 
 Each kind answers three questions about the people of a table: which span each has, whether that is a single bin, and
-of which blocks of people the published counts tell a histogram. A bin of any of them is a set of public values times a
-set of private ones, so all of them are separable.
+of which blocks of people the published counts tell a histogram. A bin of any of them but a clustering is a set of
+public values times a set of private ones, so all others are separable.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
+from shoal.release import ClustersRelease, EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
 from shoal.release.model_inputs import classed
 from shoal.release.table import fit_column
 
@@ -265,6 +265,35 @@ class ReleasedTable(Released):
         return {each.name: dict(zip(each.names, each.counts().tolist(), strict=False)) for each in known}
 
 
+class ReleasedClusters(Released):
+    """A released clustering: its bins are clusters. Which private values lead to one hangs on the others."""
+
+    separable = False
+
+    def __init__(self, release: ClustersRelease) -> None:
+        from shoal.audit.clusters.released import ClustersSubject
+
+        self.clusters = ClustersSubject(release)
+        super().__init__(release, self.clusters.what, [each.name for each in release.attributes], None)
+        self.roles = {each.name: each.role for each in release.attributes}
+
+    def bins(self, table: Table) -> Ids:
+        """The cluster of every row."""
+        return self.clusters.bins(self.fitted(table))
+
+    def spans(self, table: Table, public: Collection[str]) -> Spans:
+        """The clusters that every row may be in."""
+        return self.clusters.spans(self.fitted(table), public)
+
+    def told(self, table: Table, public: Collection[str]) -> list[Told]:
+        """Nothing: means are stated, and no counts of private values."""
+        return []
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """None are stated."""
+        return {}
+
+
 def as_subject(release: Any) -> Released:
     """A release of ours as a subject.
 
@@ -278,6 +307,8 @@ def as_subject(release: Any) -> Released:
         return ReleasedTree(release)
     if isinstance(release, EnsembleRelease):
         return ReleasedEnsemble(release)
+    if isinstance(release, ClustersRelease):
+        return ReleasedClusters(release)
     if isinstance(release, ModelRelease):
         return ReleasedModel(release)
     if isinstance(release, TableRelease):

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recipe: settle the domain, encode, split while it may be, publish, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from shoal.audit import audit
+from shoal.clusters.grow import Stop, grow_by_edges, grow_by_means
+from shoal.clusters.judge import Judge
+from shoal.data.domain import Domain, check_sensitive, declare_column
+from shoal.data.person import whose_rows
+from shoal.data.table import Column, Table
+from shoal.errors import DataError, PromiseError, RequirementError, RoleError, closest
+from shoal.privacy import Requirement, claims, least_people, needs_values, people_behind
+from shoal.release import Attribute, ClustersRelease
+from shoal.release.encoding import Encoding, Scale
+
+
+@dataclass(frozen=True, eq=False)
+class Wish:
+    """What a user asked for; as the parameters of `AnonymousClusters`, checked."""
+
+    requirement: Requirement
+    public: Sequence[str] | None
+    sensitive: Sequence[str]
+    domain: Domain | None
+    person: str | None
+    stop: Stop
+    method: Literal["mst", "kmeans"]
+    scale: bool
+    allow_small: bool
+    random_state: int | np.random.RandomState | None
+
+
+def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
+    """Mine clusters that keep a requirement, and attach the verdict of their audit."""
+    features = [name for name in table if name != wish.person]
+    public = _public(wish, table, features)
+    whose = None if wish.person is None else whose_rows(table[wish.person])
+    people_column = [] if wish.person is None else [table[wish.person]]
+    table = _settled(wish, table.select(features), public, whose)
+    attributes = [Attribute.of(column, "public" if column.name in public else "private") for column in table.values()]
+    scales = {column.name: _scale(column, wish.scale) for column in table.values()}
+    least = 1 if wish.allow_small else max(2, least_people(wish.requirement))
+    encoding = Encoding(attributes, scales)
+    judge = Judge(table, encoding, public, wish.requirement, _asked_of(wish, table), whose, least)
+    model = judge.judge(np.zeros(len(judge.points), dtype=np.int64))
+    if model is None:
+        n = table.n_rows if whose is None else int(whose.max()) + 1
+        raise PromiseError(
+            "table-too-small",
+            f"Even one cluster of all {n:,} people (n_samples={table.n_rows}) does not keep "
+            f"'{wish.requirement.describe()}', or its centroid would be somebody's row. "
+            "Ask for less, or give more people.",
+        )
+    if wish.method == "mst":
+        model = grow_by_edges(judge, model, wish.stop, least)
+    else:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
+
+        # one thread: sums in another order are other bytes, and on few rows threads take longer
+        with threadpool_limits(1, "openmp"):
+            model = grow_by_means(judge, model, wish.stop, check_random_state(wish.random_state))
+    release = ClustersRelease(
+        tuple(attributes),
+        tuple(claims(wish.requirement)),
+        scales,
+        model.means,
+        tuple(model.people.tolist()),
+        sensitive=tuple(wish.sensitive),
+        small=wish.allow_small,
+        total=None if whose is None else int(whose.max()) + 1,
+    )
+    rows = Table([*table.values(), *people_column])
+    verdict = audit(release, rows, privacy=wish.requirement, person=None if whose is None else wish.person)
+    if not verdict.holds:  # never on purpose
+        raise PromiseError("audit-failed", "The clusters failed their own audit and are withheld. Please report this.")
+    return release.with_audit(verdict)
+
+
+def _public(wish: Wish, table: Table, features: list[str]) -> tuple[str, ...]:
+    """The columns an attacker knows; names that mean nothing are refused."""
+    given = {"public": wish.public, "sensitive": wish.sensitive, "person": () if wish.person is None else [wish.person]}
+    for role, names in given.items():
+        if isinstance(names, str):
+            raise RoleError("roles", f"Roles: {role} must be a list of column names; got one string. Try [{names!r}].")
+        for name in names or ():
+            if name not in table:
+                raise RoleError("roles", f"Roles: no column {name!r} (named as {role}).{closest(name, table)}")
+            if role != "person" and name == wish.person:
+                raise RoleError("roles", f"Roles: column {name!r} tells people apart: it can have no other role.")
+    if not features:
+        raise DataError("no-features", "There is no column to take distances over.")
+    public = tuple(features if wish.public is None else [name for name in features if name in wish.public])
+    for name in wish.sensitive:
+        if name in public:
+            raise RoleError("roles", f"Roles: column {name!r} is named as sensitive but is not private.")
+    return public
+
+
+def _settled(wish: Wish, table: Table, public: Sequence[str], whose: np.ndarray | None) -> Table:
+    """The columns with their domains settled, and nothing missing."""
+    domain = dict(wish.domain or {})
+    for name in domain:
+        if name not in table:
+            raise DataError("no-column", f"domain: no column {name!r}.{closest(name, table)}")
+    behind = people_behind(wish.requirement)
+    columns = []
+    for name, column in table.items():
+        n_missing = int((column.codes == len(column.values)).sum())
+        if n_missing:
+            raise DataError(
+                "missing-values",
+                f"Column {name!r} is missing (NaN) in {n_missing} row(s), and a missing value has no distance. "
+                "Fill them in, or leave these rows out.",
+            )
+        column = declare_column(column.compact(), domain.get(name), 0 if name in public else behind, whose)
+        columns.append(column)
+    for name in wish.sensitive:
+        check_sensitive(table[name])
+    return Table(columns)
+
+
+def _asked_of(wish: Wish, table: Table) -> list[Column | None]:
+    """The columns whose values the requirement is about; [None] where sizes are all it asks."""
+    if not needs_values(wish.requirement):
+        return [None]
+    if not wish.sensitive:
+        raise RequirementError(
+            "nothing-sensitive",
+            "A requirement about private values needs a private column named as sensitive.",
+        )
+    return [table[name].compact() for name in wish.sensitive]
+
+
+def _scale(column: Column, scaled: bool) -> Scale:
+    """Round numbers near the mean and the standard deviation of a column; everybody stands behind them."""
+    if column.kind == "categorical" or not scaled:
+        return Scale()
+    numbers, counts = column.numbers, column.counts()[: len(column.numbers)]
+    size = float(np.abs(numbers).max())
+    if not size < 1e100:
+        raise DataError("too-large", f"Column {column.name!r} holds numbers beyond 1e100. Use another unit.")
+    mean = float(np.average(numbers, weights=counts))
+    spread = float(np.sqrt(np.average((numbers - mean) ** 2, weights=counts)))
+    if spread <= 1e-12 * size:
+        return Scale()
+    spread = float(f"{spread:.1e}")
+    return Scale(float(np.round(mean, -int(np.floor(np.log10(spread))))) + 0.0, spread)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From untrusted JSON to a `ClustersRelease`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import RequirementError
+from shoal.privacy import claims as claims_of
+from shoal.privacy import requirement_from_claims
+from shoal.privacy.conjunction import MOST_PARTS
+from shoal.release import checks
+from shoal.release.clusters import ClustersRelease
+from shoal.release.domain import Attribute
+from shoal.release.encoding import Scale
+from shoal.release.parse import parse_attribute, parse_verdict
+
+MAX_CLUSTERS = 100_000
+MAX_NUMBERS = 10_000_000
+
+
+def parse_clusters(body: dict[str, Any]) -> ClustersRelease:
+    """Build the release that a JSON body describes, or say what is wrong and where."""
+    needed = {"format", "kind", "attributes", "claims", "encoding", "clusters"}
+    checks.keys(body, "release", needed, {"sensitive", "small", "people", "audit"})
+    attributes = tuple(
+        parse_attribute(entry, f"attributes[{i}]")
+        for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
+    )
+    by_name = {each.name: each for each in attributes}
+    if len(by_name) < len(attributes) or any(each.missing or each.quantiles for each in attributes):
+        checks.refuse("attributes", "name every attribute once, none with missing values or quantiles")
+    try:
+        claims = tuple(claims_of(requirement_from_claims(checks.items(body["claims"], "claims", MOST_PARTS))))
+    except RequirementError as error:
+        checks.refuse("claims", f"cannot be read: {error}")
+    checks.keys(body["encoding"], "encoding", set(by_name), ())
+    scales = {name: _scale(body["encoding"][name], each, f"encoding.{name}") for name, each in by_name.items()}
+    entries = checks.items(body["clusters"], "clusters", MAX_CLUSTERS)
+    width = sum(1 if each.type == "numeric" else len(each.values) for each in attributes)
+    if len(entries) * width > MAX_NUMBERS:
+        checks.refuse("clusters", f"state more than {MAX_NUMBERS:,} numbers")
+    people, means = [], []
+    for i, entry in enumerate(entries):
+        checks.keys(entry, f"clusters[{i}]", {"people", "centroid"}, ())
+        people.append(checks.count(entry["people"], f"clusters[{i}].people"))
+        means.append(_means(entry["centroid"], attributes, f"clusters[{i}].centroid"))
+    return ClustersRelease(
+        attributes,
+        claims,
+        scales,
+        np.array(means, dtype=np.float64),
+        tuple(people),
+        sensitive=_sensitive(body, by_name),
+        small=checks.flag(body, "small", "release"),
+        total=_total(body, people),
+        verdict=parse_verdict(body.get("audit")),
+    )
+
+
+def _scale(entry: Any, attribute: Attribute, at: str) -> Scale:
+    numeric = attribute.type == "numeric"
+    checks.keys(entry, at, {"centre", "scale"} if numeric else {"scale"}, ())
+    centre = checks.number(entry["centre"], f"{at}.centre") if numeric else 0.0
+    scale = checks.number(entry["scale"], f"{at}.scale")
+    if not 1e-150 < scale < 1e150 or abs(centre) > 1e150:
+        checks.refuse(at, "must be a scale above 0 and a centre, neither of them beyond reason")
+    return Scale(centre, scale)
+
+
+def _means(entry: Any, attributes: tuple[Attribute, ...], at: str) -> list[float]:
+    """The numbers of one centroid, in the order of features."""
+    checks.keys(entry, at, {each.name for each in attributes}, ())
+    means: list[float] = []
+    for each in attributes:
+        stated = entry[each.name]
+        if each.type == "numeric":
+            mean = checks.number(stated, f"{at}.{each.name}")
+            assert each.bounds is not None
+            low, high = each.bounds
+            if not low <= mean <= high:
+                checks.refuse(f"{at}.{each.name}", "must be a mean within the stated bounds")
+            means.append(mean)
+            continue
+        checks.keys(stated, f"{at}.{each.name}", (), each.values)
+        shares = [checks.number(stated.get(value, 0), f"{at}.{each.name}") for value in each.values]
+        if min(shares) < 0 or abs(sum(shares) - 1) > 1e-6 * (len(shares) + 1):
+            checks.refuse(f"{at}.{each.name}", "must be shares that add up to 1")
+        means += shares
+    return means
+
+
+def _sensitive(body: dict[str, Any], attributes: dict[str, Attribute]) -> tuple[str, ...]:
+    if "sensitive" not in body:
+        return ()
+    names = checks.texts(body["sensitive"], "sensitive", checks.MAX_ATTRIBUTES)
+    private = {name for name, each in attributes.items() if each.role == "private"}
+    if len(set(names)) < len(names) or not set(names) <= private:
+        checks.refuse("sensitive", "must name private attributes, each once")
+    return names
+
+
+def _total(body: dict[str, Any], people: list[int]) -> int | None:
+    if "people" not in body:
+        if not 0 < sum(people) <= checks.MAX_COUNT:
+            checks.refuse("clusters", "must count some people, and no more than any table has")
+        return None
+    total = checks.count(body["people"], "people")
+    if not 0 < max(people) <= total <= sum(people):
+        checks.refuse("people", "must be at least as many as in any cluster, and at most as many as in all")
+    return total
