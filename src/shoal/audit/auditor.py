@@ -62,7 +62,7 @@ def audit(
     Notes
     -----
     The promise holds when every group keeps the requirement or its span is a single bin, which tells nothing private
-    (Claim 3 of [1]_). This code shares no counting with any miner.
+    (Claim 3 of [1]_). This code imports no miner.
 
     References
     ----------

@@ -269,7 +269,7 @@ def end(release: Audited, audit: Audit) -> str:
         f'{kept}<div class="sign"><div>Name and signature</div><div>Date</div></div>'
         f"<footer><p>SHA-256 of what was audited: <code>{audit.sha256}</code></p>"
         f"<p>Recounted by Shoal {escape(metadata.version('shoal'))} from the rows and what is published alone; "
-        "the audit shares no counting with any miner.</p></footer>"
+        "the audit imports no miner.</p></footer>"
     )
 
 
