@@ -8,9 +8,12 @@ import pickle
 from collections.abc import Callable
 from pathlib import Path
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io as skops
+import xgboost
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
@@ -40,7 +43,6 @@ def fitted(frame: pd.DataFrame, model: object) -> object:
 @pytest.fixture
 def tree(clinic: Path, frame: pd.DataFrame) -> Path:
     """The working folder with a tree that scikit-learn grew."""
-    skops = pytest.importorskip("skops.io")
     skops.dump(fitted(frame, DecisionTreeClassifier(min_samples_leaf=30, random_state=0)), clinic / "tree.skops")
     return clinic
 
@@ -93,7 +95,6 @@ def test_columns_are_ranked(shoal: Shoal, tree: Path) -> None:
 
 
 def test_forests_boosters_and_clusters(shoal: Shoal, tree: Path, frame: pd.DataFrame) -> None:
-    skops = pytest.importorskip("skops.io")
     skops.dump(fitted(frame, RandomForestClassifier(5, min_samples_leaf=50, random_state=0)), tree / "forest.skops")
     skops.dump(KMeans(3, n_init=1, random_state=0).fit(frame[["age", "bmi"]]), tree / "clusters.skops")
     forest = shoal("audit", "forest.skops", "-k", 2, "--report", "forest.html")
@@ -106,7 +107,6 @@ def test_forests_boosters_and_clusters(shoal: Shoal, tree: Path, frame: pd.DataF
 
 
 def test_models_of_lightgbm_and_xgboost(shoal: Shoal, clinic: Path, frame: pd.DataFrame) -> None:
-    lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
     # LightGBM writes the ends of every column into its file: at round numbers they are nobody's own value
     X, y = frame[["age", "bmi"]].clip({"age": 0, "bmi": 20}, {"age": 99, "bmi": 40}, axis=1), frame["diabetes"] == "yes"
     options = {"objective": "binary", "verbose": -1, "num_leaves": 7}
@@ -165,7 +165,6 @@ def test_an_attack_on_a_model(shoal: Shoal, refuses: Refuses, tree: Path, frame:
 def test_a_repaired_forest_is_used_as_any_release(
     shoal: Shoal, refuses: Refuses, clinic: Path, frame: pd.DataFrame
 ) -> None:
-    skops = pytest.importorskip("skops.io")
     model = RandomForestClassifier(4, max_depth=4, min_samples_leaf=60, random_state=0)
     skops.dump(fitted(frame, model), clinic / "forest.skops")
     assert shoal("repair", "forest.skops", "-k", 50, "-o", "forest.json", "--report", "forest.html").code == 0
@@ -180,7 +179,6 @@ def test_a_repaired_forest_is_used_as_any_release(
 
 
 def test_the_words_of_an_audit_are_few(shoal: Shoal, tree: Path, frame: pd.DataFrame) -> None:
-    skops = pytest.importorskip("skops.io")
     from sklearn.linear_model import LogisticRegression
 
     said = [line for line in shoal("audit", "tree.skops", "-k", 100).out.splitlines() if "A group of" in line]
@@ -314,7 +312,6 @@ def test_a_file_is_known_by_how_it_begins(folder: Path, name: str, content: byte
 
 
 def test_no_private_cell_is_shown_or_written(shoal: Shoal, clinic: Path, frame: pd.DataFrame) -> None:
-    skops = pytest.importorskip("skops.io")
     frame.loc[3, "smoker"] = CANARY
     frame.to_csv(clinic / "clinic.csv", index=False)
     (clinic / "shoal.toml").write_text(

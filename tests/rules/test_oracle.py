@@ -4,7 +4,7 @@
 from itertools import chain, combinations, product
 
 import numpy as np
-import pytest
+import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -158,7 +158,6 @@ def test_people_with_several_baskets_are_counted_once(lists, k, n_people):
 
 
 def test_the_rules_are_those_of_mlxtend(shoal_data):
-    pd = pytest.importorskip("pandas")
     from mlxtend.frequent_patterns import association_rules, fpgrowth
 
     long = pd.read_csv(shoal_data / "groceries_long.csv")

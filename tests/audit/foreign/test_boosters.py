@@ -4,9 +4,11 @@
 import itertools
 import warnings
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
@@ -18,8 +20,6 @@ from shoal.audit.foreign.lightgbm import LightGBMModel
 from shoal.audit.foreign.xgboost import XGBoostModel
 from shoal.audit.foreign.xgboost_json import read_body
 from shoal.errors import DataError
-
-lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
 
 LIGHT = {"verbose": -1, "n_jobs": 1, "min_child_samples": 2, "num_leaves": 6, "min_data_per_group": 1, "cat_smooth": 1}
 EXTREME = {"n_jobs": 1, "max_depth": 3, "enable_categorical": True, "min_child_weight": 0.1}
@@ -295,10 +295,9 @@ def test_regressors_and_models_that_are_not_fitted():
 
 def test_the_ends_of_a_private_column_in_the_file_are_somebodys_values():
     """LightGBM writes the smallest and the largest value of each column beside the trees."""
-    lightgbm = pytest.importorskip("lightgbm")
     rows = pd.DataFrame({"age": np.arange(200) % 50, "income": np.arange(200.0)})
     y = (rows["income"] > 90).to_numpy().astype(int)
-    model = lightgbm.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1).fit(rows, y)
+    model = lgb.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1).fit(rows, y)
     found = {finding.code: finding for finding in audit(model, rows, y, public=["age"], privacy=4).findings}
     assert found["states-ends"].severity == "breach"
     assert "'income'" in found["states-ends"].message
@@ -306,5 +305,5 @@ def test_the_ends_of_a_private_column_in_the_file_are_somebodys_values():
     everything = audit(model, rows, y, privacy=4).findings
     assert "states-ends" not in {finding.code for finding in everything}
     clipped = rows.assign(income=rows["income"].clip(10, 180))
-    model = lightgbm.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1).fit(clipped, y)
+    model = lgb.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1).fit(clipped, y)
     assert "states-ends" not in {f.code for f in audit(model, clipped, y, public=["age"], privacy=4).findings}

@@ -7,8 +7,11 @@ import pickle
 import sys
 
 import joblib
+import lightgbm as lgb
 import numpy as np
 import pytest
+import skops.io as sio
+import xgboost as xgb
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -46,7 +49,6 @@ def release():
 
 @pytest.fixture(scope="module")
 def boosters():
-    lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
     rng = np.random.default_rng(0)
     rows, target = random_rows(rng), rng.integers(0, 2, 150)
     params = {"objective": "binary", "verbose": -1, "num_threads": 1}
@@ -86,7 +88,6 @@ def test_lightgbm_and_xgboost_by_their_content(tmp_path, boosters):
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(), RandomForestClassifier(n_estimators=3)])
 def test_skops(tmp_path, model):
-    sio = pytest.importorskip("skops.io")
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 2))
     model.fit(rows, rng.integers(0, 2, 60))
@@ -154,7 +155,6 @@ class SkopsCanary(DecisionTreeClassifier):
 
 
 def test_hostile_skops(tmp_path, tree):
-    sio = pytest.importorskip("skops.io")
     hostile = SkopsCanary().fit([[0.0], [1.0]], [0, 1])
     hostile.canary = str(tmp_path / "canary")
     sio.dump(hostile, tmp_path / "m.skops")
@@ -165,13 +165,11 @@ def test_hostile_skops(tmp_path, tree):
 
 
 def test_a_function_inside_skops_is_refused(tmp_path):
-    sio = pytest.importorskip("skops.io")
     sio.dump(make_pipeline(FunctionTransformer(os.system), DecisionTreeClassifier()), tmp_path / "m.skops")
     assert refused(tmp_path / "m.skops") == "unknown-types"
 
 
 def test_truncated_files(tmp_path, tree, release, boosters):
-    sio = pytest.importorskip("skops.io")
     _, xgboost = boosters
     release.save(tmp_path / "r")
     wholes = [sio.dumps(tree), bytes(xgboost.save_raw("json")), (tmp_path / "r").read_bytes().rstrip()]
@@ -229,7 +227,6 @@ def test_a_folder_a_missing_file_and_one_that_is_too_large(tmp_path, monkeypatch
 
 
 def test_without_skops_the_extra_is_named(tmp_path, tree, monkeypatch):
-    sio = pytest.importorskip("skops.io")
     sio.dump(tree, tmp_path / "m.skops")
     monkeypatch.setitem(sys.modules, "skops", None)
     monkeypatch.setitem(sys.modules, "skops.io", None)

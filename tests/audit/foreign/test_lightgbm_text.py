@@ -3,6 +3,7 @@
 
 import re
 
+import lightgbm as lgb
 import numpy as np
 import pytest
 
@@ -13,8 +14,6 @@ from shoal.audit.foreign.lightgbm import LightGBMModel
 from shoal.audit.foreign.lightgbm_text import ZERO, parse
 from shoal.data.frames import to_table
 from shoal.errors import ReleaseError, ShoalError
-
-lgb = pytest.importorskip("lightgbm")
 
 
 def train(rows, target, rounds=4, categorical=(), **params):

@@ -6,12 +6,11 @@ import json
 
 import numpy as np
 import pytest
+import xgboost as xgb
 
 from helpers.boosters import is_trees, random_rows, same_leaves, walk
 from shoal.audit.foreign.xgboost_json import parse, read_body
 from shoal.errors import ReleaseError, ShoalError
-
-xgb = pytest.importorskip("xgboost")
 
 
 def train(data, rounds=4, **params):
