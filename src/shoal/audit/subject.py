@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
 from shoal.audit.columns import rows_columns
+from shoal.audit.finer import how_counted, merging_keeps, not_proven
 from shoal.audit.groups import Groups, Ids, Spans, group_people, numbered, person_codes
 from shoal.audit.measures import certain_values, measure
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.unknowns import MissingFigure, missing_figure
-from shoal.data.domain import check_bounds, check_sensitive, declare_values
+from shoal.data.domain import check_sensitive
 from shoal.data.frames import to_table
 from shoal.data.stack import stack
 from shoal.data.table import Column, Table
@@ -150,10 +151,10 @@ def audit_subject(
     if subject.exact and spans.finer is None:
         proven = True
     else:
-        proven = _merging_keeps(requirement, columns, groups)
-        findings += _how_counted(subject, spans.people_finer(whose), proven)
+        proven = merging_keeps(requirement, columns, groups)
+        findings += how_counted(subject, spans.people_finer(whose), proven)
     if not proven and not failing.any():
-        findings.append(_not_proven(groups.n_people))
+        findings.append(not_proven(groups.n_people))
     told = target is not None and not subject.numeric_target and subject.target not in known
     measured = tuple(measure(groups, table[name]) for name in sensitive)
     findings += certain_values(measured, groups.n_people)
@@ -312,80 +313,3 @@ def _describe(
         size = f"A group of {people:,} {'person' if people == 1 else 'people'}"
         findings.append(Finding("group-fails", "breach", f"{size}: {words}.", people, nodes))
     return findings
-
-
-def _merging_keeps(requirement: Requirement, columns: Sequence[Column | None], groups: Groups) -> bool:
-    """Whether groups that keep a requirement keep it merged, so that it is enough to ask finer ones.
-
-    A monotone requirement does that for groups of different people. One that asks for values need not where a person
-    is in several groups, or counts with another value in the merged one.
-    """
-    if not requirement.monotone:
-        return False
-    if groups.person is None or not needs_values(requirement):
-        return True
-    pairs = [groups.person * column.n_codes + column.codes for column in columns if column is not None]
-    n = groups.n_people
-    return int(groups.people.sum()) == n and all(len(np.unique(each)) == n for each in pairs)
-
-
-def _how_counted(subject: Subject, people_finer: int, proven: bool) -> list[Finding]:
-    holds = "if the requirement holds, it holds for the model; " if proven else ""
-    if subject.exact:
-        what = (
-            f"The spans of {people_finer:,} people come too near a border to be worked out for certain. These people "
-            "are grouped more finely than the model may tell them apart: "
-        )
-        return [
-            Finding(
-                "finer-groups",
-                "note",
-                f"{what}{holds}if it fails because of them, the model may still keep it.",
-                people_finer,
-            )
-        ]
-    what = (
-        "The spans of this model cannot be worked out exactly. People are grouped more finely than the model tells "
-        "them apart: "
-    )
-    return [Finding("finer-groups", "note", f"{what}{holds}if it fails, the model may still keep it.")]
-
-
-def _not_proven(people: int) -> Finding:
-    return Finding(
-        "not-proven",
-        "breach",
-        "The requirement holds for groups that are finer than the model's, but groups that keep it need not keep it "
-        "merged: it is not monotone, or people have rows in several groups. Nothing is proven for the model. Ask for "
-        "a monotone requirement, or give one row a person.",
-        people,
-    )
-
-
-def stated_domain(table: Table, names: Sequence[str], domain: Mapping[str, Any] | None) -> dict[str, Attribute]:
-    """What an attacker is taken to know of some columns: what is declared, else the values and ranges of the rows.
-
-    Nothing of it is published or shown, so the range of a private column may be taken from the rows here.
-    """
-    domain = {} if domain is None else dict(domain)
-    for name in domain:
-        if name not in table:
-            raise DataError("no-column", f"domain: no column {name!r}.{closest(name, table)}")
-    stated = {}
-    for name in names:
-        column, declared = table[name], domain.get(name)
-        if column.kind == "categorical":
-            if declared is not None:
-                column = declare_values(column, tuple(map(str, declared)))
-        else:
-            column = _bounded(column, declared)
-        stated[name] = Attribute.of(column, "private")
-    return stated
-
-
-def _bounded(column: Column, declared: Any) -> Column:
-    if declared is not None:
-        return replace(column, bounds=check_bounds(column, declared))
-    if not len(column.numbers):
-        raise DataError("empty-column", f"Column {column.name!r} has no value at all. Drop it.")
-    return replace(column, bounds=(float(column.numbers[0]), float(column.numbers[-1])))

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from shoal import audit
 from shoal.audit import unknowns
+from shoal.audit.assumed import stated_domain
 from shoal.audit.foreign.blackbox import BlackBox
 from shoal.audit.groups import Ids, Spans
-from shoal.audit.subject import Subject, audit_subject, stated_domain
+from shoal.audit.subject import Subject, audit_subject
 from shoal.data.frames import to_table
 from shoal.data.table import Table
 from shoal.errors import ShoalError

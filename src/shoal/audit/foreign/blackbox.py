@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from shoal.audit.assumed import stated_domain
 from shoal.audit.groups import Ids, Spans, numbered
-from shoal.audit.subject import Subject, stated_domain
+from shoal.audit.subject import Subject
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError, closest

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.audit.assumed import stated_domain
 from shoal.audit.clusters.cells import NO, UNDECIDED, YES, Floats, States, reach
 from shoal.audit.foreign._centroid_findings import centroid_findings
 from shoal.audit.foreign._centroid_models import CentroidModel, centroid_model, is_centroid_model
@@ -15,7 +16,7 @@ from shoal.audit.foreign._private_boxes import private_boxes
 from shoal.audit.foreign.features import Feature, trace
 from shoal.audit.groups import Groups, Ids, Spans, numbered
 from shoal.audit.result import Finding
-from shoal.audit.subject import Subject, stated_domain
+from shoal.audit.subject import Subject
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError

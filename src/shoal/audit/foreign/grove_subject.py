@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 
 from shoal._threads import side_by_side
 from shoal.audit.asking import worst_case
+from shoal.audit.assumed import stated_domain
 from shoal.audit.foreign.features import Feature
 from shoal.audit.foreign.grove import Grove
 from shoal.audit.foreign.grove_tests import GroveTests, within_reach
 from shoal.audit.groups import Groups, Ids, Spans, numbered
 from shoal.audit.result import SHOWN, Finding
-from shoal.audit.subject import Subject, stated_domain
+from shoal.audit.subject import Subject
 from shoal.data.table import Column, Table
 from shoal.privacy import Requirement, people_behind
 from shoal.release.domain import Interval

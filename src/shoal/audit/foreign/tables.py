@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from shoal.audit.assumed import stated_domain
 from shoal.audit.coverage import atoms_of_rows, distinct_cells, matches
 from shoal.audit.finding import Finding
 from shoal.audit.foreign.cells import is_numeric, labels_of, named_cells, numeric_cells
 from shoal.audit.groups import Groups, Ids, Spans, numbered
 from shoal.audit.result import SHOWN, Audit
 from shoal.audit.sets import distinct_sets, incidence
-from shoal.audit.subject import Subject, audit_subject, stated_domain
+from shoal.audit.subject import Subject, audit_subject
 from shoal.audit.tables import compare_rows, group_rows
 from shoal.data.frames import to_table
 from shoal.data.hierarchy import Hierarchy, load_hierarchies
