@@ -349,3 +349,13 @@ def test_bench(shoal: Shoal, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ["1,000", "0.2"],
     ]
     assert shoal("bench", "adult", "--json").json[1] == {"k": 1000, "error": 0.2}
+
+
+def test_clusters_and_rules_of_a_project(shoal: Shoal, clinic: Path) -> None:
+    """What is mined beside a project file is audited beside it too, and clusters go into the ledger."""
+    assert shoal("clusters", "-k", 25, "-o", "clusters.json").code == 0
+    assert shoal("audit", "clusters.json", "clinic.csv").code == 0
+    assert shoal("ledger", "add", "clusters.json", "clinic.csv").code == 0
+    mined = shoal("rules", "clinic.csv", "--columns", "-k", 30, "--private", "smoker,diabetes", "-o", "rules.json")
+    assert mined.code == 0
+    assert shoal("audit", "rules.json", "clinic.csv").code == 0

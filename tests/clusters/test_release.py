@@ -84,3 +84,15 @@ def test_other_rows_are_noticed(model, people):
 def test_the_ledger_takes_clusters(model, people, tmp_path):
     verdict = Ledger.open(tmp_path).add(model.release_, people)
     assert verdict.holds
+
+
+def test_shares_of_many_values_are_read_as_they_are_rounded(tmp_path):
+    """Forty shares of 1/40 and the like, each rounded by itself, add up to nearly 1 only."""
+    rows = {
+        "age": [20 + i % 3 + 40 * (i % 2) for i in range(998)],
+        "zip": [f"z{(i * 7) % 41}" for i in range(998)],
+    }
+    model = AnonymousClusters(privacy=20).fit(rows)
+    assert len(model.release_.people) > 1
+    model.release_.save(tmp_path / "clusters.json")
+    assert load(tmp_path / "clusters.json").sha256 == model.release_.sha256

@@ -77,7 +77,9 @@ def _of_release(release: Any, project: Project, source: Path | None) -> Question
         raise Usage("A release states its own sensitive columns: leave out --sensitive.")
     if release.kind == "rules" and source is not None:
         rows = read_data(project, source) if release.rows == "table" else read_baskets(project, source)
-        asked = {"public": project.public, "privacy": _asked(release, project), "person": project.person}
+        # the project file speaks of columns, a release of rules of items
+        items = project.public if "public" in project.options else None
+        asked = {"public": items, "privacy": _asked(release, project), "person": project.person}
         return Question(release, rows, options=asked, release=release)
     table = None if source is None else read_for(release, project, source)
     public = known_to_attacker(release, project)

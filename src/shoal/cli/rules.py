@@ -72,7 +72,9 @@ def rules(
     if requirement is None:
         raise Usage("No promise: say how many people a group must have, with -k 10 or [privacy] k in shoal.toml.")
     hidden = names(private or ())
-    if bool(hidden) == bool(project.public):
+    # private items that were named here leave the rest public, whatever the project file says of columns
+    public = project.public if not hidden or "public" in project.options else None
+    if bool(hidden) == bool(public):
         raise Usage("Name either the public items, with --public, or the private ones, with --private.")
     table = read_data(project, source) if columns else read_baskets(project, source)
     also = () if project.person is None else (project.person,)
@@ -83,7 +85,7 @@ def rules(
             raise Usage(f"--private: there is no {'column' if columns else 'item'} {name!r}.{closest(name, known)}")
     miner = AnonymousRules(
         privacy=requirement,
-        public_items=project.public or [name for name in known if name not in hidden],
+        public_items=public or [name for name in known if name not in hidden],
         min_support=min_support if min_support < 1 else int(min_support),
         min_confidence=min_confidence,
         value=value.value,

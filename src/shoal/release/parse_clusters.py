@@ -86,7 +86,8 @@ def _means(entry: Any, attributes: tuple[Attribute, ...], at: str) -> list[float
             continue
         checks.keys(stated, f"{at}.{each.name}", (), each.values)
         shares = [checks.number(stated.get(value, 0), f"{at}.{each.name}") for value in each.values]
-        if min(shares) < 0 or abs(sum(shares) - 1) > 1e-6 * (len(shares) + 1):
+        # each share is rounded by itself, at the fifth decimal
+        if min(shares) < 0 or abs(sum(shares) - 1) > 1e-5 * len(shares):
             checks.refuse(f"{at}.{each.name}", "must be shares that add up to 1")
         means += shares
     return means
