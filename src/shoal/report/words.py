@@ -9,9 +9,18 @@ from typing import Any
 from shoal.audit import Audit
 from shoal.audit.columns import AuditColumn
 from shoal.audit.subject import Subject
-from shoal.release import Attribute, EnsembleRelease, ModelRelease, TableRelease, TreeRelease
+from shoal.release import (
+    Attribute,
+    ClustersRelease,
+    EnsembleRelease,
+    ModelRelease,
+    RulesRelease,
+    TableRelease,
+    TreeRelease,
+)
 
-Released = TreeRelease | EnsembleRelease | TableRelease | ModelRelease  # these claim something themselves
+# these claim something themselves
+Released = TreeRelease | EnsembleRelease | TableRelease | ModelRelease | ClustersRelease | RulesRelease
 Audited = Released | Subject | None
 
 NBSP = "\N{NO-BREAK SPACE}"
