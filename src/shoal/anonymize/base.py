@@ -12,7 +12,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from shoal.audit import audit
 from shoal.data.frames import Backend, from_columns
@@ -23,6 +22,7 @@ from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import Generalised
 from shoal.release.table import frame_columns
+from shoal.trees.estimator import RowsEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,7 @@ class Generalisation:
     rows: Table
     generalised: Mapping[str, tuple[Generalised, ...]]
     sensitive: tuple[str, ...] = ()
+    left_out: NDArray[np.bool_] | None = None  # rows that are not published
 
 
 def publish_table(
@@ -44,15 +45,24 @@ def publish_table(
     `person` names the column of the original rows that tells people apart, where they may have several.
     """
     whose = None if person is None else whose_rows(original[person])
-    order = sorted_order(made.rows) if reproducible else shuffled_order(made.rows.n_rows)
+    left_out = 0 if made.left_out is None else int(made.left_out.sum())
+    if left_out == made.rows.n_rows:
+        raise PromiseError("audit-failed", "Every row would be left out, so there is nothing to publish. Ask for less.")
+    kept = made.rows if made.left_out is None else made.rows.take(~made.left_out)
+    order = sorted_order(kept) if reproducible else shuffled_order(kept.n_rows)
+    people = None
+    if whose is not None:
+        people = len(np.unique(whose if made.left_out is None else whose[~made.left_out]))
+        people = None if people == kept.n_rows else people
     release = TableRelease(
         target=made.target,
         attributes=made.attributes,
         claims=tuple(claims(requirement)),
-        rows=made.rows.take(order),
+        rows=kept.take(order),
         generalised=made.generalised,
         sensitive=made.sensitive,
-        people=None if whose is None else int(whose.max()) + 1,
+        people=people,
+        left_out=left_out,
     )
     verdict = audit(release, original, privacy=requirement, person=None if whose is None else person)
     if not verdict.holds:
@@ -72,10 +82,11 @@ def sorted_order(rows: Table) -> NDArray[np.int64]:
     return np.lexsort([column.codes for column in reversed(list(rows.values()))]).astype(np.int64)
 
 
-class TableAnonymizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class TableAnonymizer(RowsEstimator):
     """The base of anonymisers: `fit` makes `release_`, `fit_transform` hands the rows back as they came."""
 
     release_: TableRelease
+    needs_target = True
 
     @abstractmethod
     def _generalise(self, X: Any, y: Any) -> tuple[Generalisation, TableRelease]:
@@ -98,15 +109,17 @@ class TableAnonymizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """Generalise the table and give it back, rows in the order they came, public values as texts.
 
         For use in house: the order of rows may tell who is who. What may leave is `release_`, whose rows are in no
-        order that tells anything. A target given as values is not among the columns; an index is not kept.
+        order that tells anything. A target given as values is not among the columns, rows that are left out are not
+        among the rows, and an index is not kept.
         """
         made = self._fit(X, y)
         beside = None if isinstance(y, str) else made.target
-        columns = {name: cells for name, cells in frame_columns(made.rows, made.generalised).items() if name != beside}
-        return from_columns(columns, _backend(X))
+        rows = made.rows if made.left_out is None else made.rows.take(~made.left_out)
+        columns = {name: cells for name, cells in frame_columns(rows, made.generalised).items() if name != beside}
+        return from_columns(columns, backend_of(X))
 
     def _fit(self, X: Any, y: Any) -> Generalisation:
-        if y is None:
+        if y is None and self.needs_target:
             raise DataError(
                 "no-target",
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
@@ -117,14 +130,11 @@ class TableAnonymizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        tags.target_tags.required = self.needs_target
         return tags
 
 
-def _backend(X: Any) -> Backend:
+def backend_of(X: Any) -> Backend:
     """The data frame library that rows came in, or Arrow for all that is none."""
     frame = nw.from_native(X, pass_through=True)
     name = frame.implementation.value if isinstance(frame, nw.DataFrame | nw.LazyFrame) else "pyarrow"

@@ -94,6 +94,15 @@ def compare(release: TableRelease, table: Table, of_row: Ids, example: Ids) -> C
     return Coverage(int(rows_of_cell[tuples_of_cell == 0].sum()), np.flatnonzero(wrong))
 
 
+def fits_none(release: TableRelease, table: Table, example: Ids) -> NDArray[np.bool_]:
+    """The original rows that no published tuple stands for."""
+    names = [name for name in release.public if not release.is_hidden(name)]
+    _, cell, cell_of_row = covering(release, table, names, example)
+    covered = np.zeros(int(cell_of_row.max()) + 1, dtype=bool)
+    covered[cell] = True
+    return ~covered[cell_of_row]
+
+
 def as_published(release: TableRelease, table: Table, example: Ids) -> tuple[Table, int]:
     """Original rows as the release publishes them, in the order they came; and how many fit several of its tuples.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
 from shoal.audit.columns import stated_columns
-from shoal.audit.coverage import as_published, compare, overlap
+from shoal.audit.coverage import as_published, compare, fits_none, overlap
 from shoal.audit.groups import Groups, Ids, count_people
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.unknowns import missing_figure
@@ -20,7 +20,7 @@ from shoal.audit.whose import more_than_claimed, whose_rows
 from shoal.data.domain import check_sensitive
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
-from shoal.data.target import with_target
+from shoal.data.target import as_categorical, with_target
 from shoal.errors import DataError, RequirementError, RoleError, closest
 from shoal.privacy import Requirement, as_requirement, least_people, needs_values
 from shoal.release import TableRelease
@@ -44,6 +44,11 @@ def audit_table(
     requirement = release.requirement if privacy is None else as_requirement(privacy)
     known = _known(release, public)
     table = None if X is None else _read(release, X, y)
+    published, left_out = None, []
+    if table is not None and release.left_out:
+        published = ~fits_none(release, table, _examples(release, release.public))
+        if published.any():
+            table, left_out = table.take(published), _left_out(release, int((~published).sum()))
     rows, whose = release.rows, None
     about_people: list[Finding] = []
     if release.several_rows or person is not None:
@@ -54,6 +59,8 @@ def audit_table(
                 "column that tells people apart with person=.",
             )
         whose = whose_rows(release, X, person, named=release.columns, public=public)
+        if whose is not None and published is not None and len(whose) > table.n_rows:
+            _, whose = np.unique(whose[published], return_inverse=True)
         rows, about_people = _original_rows(release, table, whose)
     groups = group_rows([rows[name] for name in release.columns if name in known], rows.n_rows, whose)
     hidden = [name for name in release.columns if name not in known]
@@ -61,7 +68,7 @@ def audit_table(
     parts, failing, findings = ask(requirement, _sensitive(release, rows, known, requirement), groups, counts_for)
     findings = _describe(release, rows, known, groups, failing) + findings
     if table is not None:
-        findings += compare_rows(release, table) + about_people
+        findings += left_out + compare_rows(release, table) + about_people
     told = [name for name in release.public if name in known and not release.is_hidden(name)]
     exact = not overlap(release, told, _examples(release, told))
     private = release.target is not None and release.target not in known
@@ -86,6 +93,21 @@ def audit_table(
         return verdict
     gaps = Table([release.rows[name] if name in release.private else _with_gaps(release, name) for name in seen])
     return replace(verdict, missing=missing_figure(gaps, seen, groups, counts_for, least_people(requirement)))
+
+
+def _left_out(release: TableRelease, found: int) -> list[Finding]:
+    """Rows that fit no published one, beside the number of rows that the release says it leaves out."""
+    if found == release.left_out:
+        return [Finding("left-out", "note", f"{found:,} of these rows are left out of the release, as it says.", found)]
+    return [
+        Finding(
+            "counts-differ",
+            "breach",
+            f"The release says that it leaves out {release.left_out:,} row(s), and {found:,} of these fit none of the "
+            "published ones: other rows, or a changed file.",
+            found,
+        )
+    ]
 
 
 def _with_gaps(release: TableRelease, name: str) -> Column:
@@ -210,6 +232,9 @@ def _read(release: TableRelease, X: Any, y: Any) -> Table:
     if isinstance(y, str):
         kinds[y] = "categorical"
     table = to_table(X, kinds=kinds, only=kinds)
+    listed = {name for name, kind in kinds.items() if kind == "categorical" and name in table}
+    if any(table[name].kind == "numeric" for name in listed):  # numbers whose hierarchy listed them one by one
+        table = Table(as_categorical(each) if each.name in listed else each for each in table.values())
     if release.target is None:
         if y is not None:
             raise DataError("no-target", "This release has no target, so there is nothing to compare y with.")

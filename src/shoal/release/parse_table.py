@@ -29,7 +29,7 @@ _KEYS = {"format", "kind", "target", "attributes", "claims", "columns", "general
 
 def parse_table(body: dict[str, Any], folder: Path) -> TableRelease:
     """Build the release that a JSON body and its file of rows describe, or say what is wrong and where."""
-    checks.keys(body, "release", _KEYS, {"sensitive", "people", "audit"})
+    checks.keys(body, "release", _KEYS, {"sensitive", "people", "left_out", "audit"})
     attributes = tuple(
         parse_attribute(entry, f"attributes[{i}]")
         for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
@@ -63,6 +63,7 @@ def parse_table(body: dict[str, Any], folder: Path) -> TableRelease:
         generalised,
         _sensitive(body, by_name, target),
         _people(body, rows.n_rows),
+        checks.count(body.get("left_out", 0), "left_out"),
         parse_verdict(body.get("audit")),
     )
 

@@ -50,6 +50,8 @@ class TableRelease:
     people
         Where people have several rows each: how many different people there are. The rows are published one by one and
         do not tell whose they are; the claims are about different people. None: every row is a person.
+    left_out
+        How many rows of the original table are not published (suppressed): nothing but their number is told.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
 
@@ -72,6 +74,7 @@ class TableRelease:
     generalised: Mapping[str, tuple[Generalised, ...]]
     sensitive: tuple[str, ...] = ()
     people: int | None = None
+    left_out: int = 0
     verdict: Verdict | None = field(default=None)
 
     kind = "table"
@@ -165,6 +168,8 @@ class TableRelease:
             f"{self.n_rows:,} rows{f' of {self.people:,} people' if self.people is not None else ''} in "
             f"{int(self.groups.max()) + 1:,} groups; claimed: {self.requirement.describe()}"
         ]
+        if self.left_out:
+            lines.append(f"  {self.left_out:,} rows of the original table are left out")
         for name in self.columns:
             if name not in self.generalised:
                 lines.append(f"  {name}: exact (private)")
@@ -199,6 +204,7 @@ class TableRelease:
             "claims": [copy.deepcopy(dict(claim)) for claim in self.claims],
             **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
             **({} if self.people is None else {"people": self.people}),
+            **({"left_out": self.left_out} if self.left_out else {}),
             "columns": list(self.columns),
             "generalised": {name: [value.to_json() for value in self.generalised[name]] for name in self.public},
             "files": [{**named, "sha256": self.data_sha256, "rows": self.n_rows}],

@@ -19,29 +19,11 @@ from shoal.errors import DataError
 from shoal.release.tree import Unknown
 
 
-class ShoalEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Rows as scikit-learn users give them: arrays, data frames of any library, or a `Table`.
+class RowsEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Rows as scikit-learn users give them: arrays, data frames of any library, or a `Table`."""
 
-    A subclass sets `release_`, `n_features_in_`, `_features` (the names of the columns it was given) and, where they
-    had names, `feature_names_in_`.
-    """
-
-    release_: Any
-    unknown: Unknown
     n_features_in_: int
     _features: list[str]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The answer for each row: the most likely class, or a regressor's number."""
-        check_is_fitted(self)
-        answer: NDArray[Any] = self.release_.predict(self._named(X), unknown=self.unknown)
-        return answer
-
-    def _shares(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class, in the order of `classes_`."""
-        check_is_fitted(self)
-        shares: NDArray[np.float64] = self.release_.predict_proba(self._named(X), unknown=self.unknown)
-        return shares[:, np.argsort(self.release_.labels, kind="stable")]
 
     def _remember(self, X: Any, features: list[str]) -> None:
         """The columns that were given, by name where they had names."""
@@ -58,6 +40,36 @@ class ShoalEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             raise not_2d(ndim)  # scikit-learn's own words would show cells
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class ShoalEstimator(RowsEstimator):
+    """An estimator that predicts by its release.
+
+    A subclass sets `release_`, `n_features_in_`, `_features` (the names of the columns it was given) and, where they
+    had names, `feature_names_in_`.
+    """
+
+    release_: Any
+    unknown: Unknown
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The answer for each row: the most likely class, or a regressor's number."""
+        check_is_fitted(self)
+        answer: NDArray[Any] = self.release_.predict(self._named(X), unknown=self.unknown)
+        return answer
+
+    def _shares(self, X: Any) -> NDArray[np.float64]:
+        """The share of each class, in the order of `classes_`."""
+        check_is_fitted(self)
+        shares: NDArray[np.float64] = self.release_.predict_proba(self._named(X), unknown=self.unknown)
+        return shares[:, np.argsort(self.release_.labels, kind="stable")]
+
     def _named(self, X: Any) -> Any:
         """Rows to predict, by the names of fit; where one of the two had none, by position."""
         X = self._checked(X, reset=False)
@@ -69,13 +81,6 @@ class ShoalEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if len(table) != self.n_features_in_ or set(self._features) <= set(table):
             return table
         return Table(replace(table[old], name=new) for old, new in zip(table, self._features, strict=True))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 def target_name(estimator: str, table: Table, y: Any) -> tuple[str, list[str]]:

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a public column generalises, level by level, from its finest values to ``*``; made where nobody said how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.cells import ColumnMap
+from shoal.data.discretize import interval_labels, within
+from shoal.data.hierarchy import Hierarchy, Levels
+from shoal.data.table import Column
+
+Map = NDArray[np.int32]
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # widths of made intervals, in units of the finest
+FEWEST = 2  # intervals of the coarsest level that is made
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """The levels of a public column, finest first, the last of them ``*``.
+
+    Attributes
+    ----------
+    column
+        The column.
+    maps
+        For each level the group of each code of the column (missing is a code of its own, the last). Groups of a level
+        are numbered from 0; each is part of one group of the next level. The last level has one group.
+    labels
+        What the groups of each level are called.
+    cuts
+        Of a column of numbers the cut points of each level (None at a level of exact numbers); otherwise None.
+    said
+        How the levels were made, where no hierarchy was given; None where one was.
+    """
+
+    column: Column
+    maps: tuple[Map, ...]
+    labels: tuple[tuple[str, ...], ...]
+    cuts: tuple[NDArray[np.float64] | None, ...] | None
+    said: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.maps)
+
+    def at(self, level: int) -> ColumnMap:
+        """The recoding of the column to one of the levels."""
+        if self.cuts is None or level == len(self) - 1:
+            return ColumnMap.of_groups(self.column, self.maps[level], self.labels[level])
+        cuts = self.cuts[level]
+        return ColumnMap.exact(self.column) if cuts is None else ColumnMap.of_cuts(self.column, cuts)
+
+    def parents(self, level: int) -> Map:
+        """For each group of a level the group of the next level that it is part of."""
+        parent = np.zeros(len(self.labels[level]), dtype=np.int32)
+        parent[self.maps[level]] = self.maps[level + 1]
+        return parent
+
+
+def ladder_of(column: Column, hierarchy: Hierarchy | None, classes: Column | None) -> Ladder:
+    """The levels of a column from its hierarchy; without one, round intervals of numbers, or what is said to be alike.
+
+    Categories without a hierarchy are put in the order of the share of the target's first class among people who have
+    them, and neighbours are joined two by two; without a target there is only the value itself and ``*``.
+    """
+    if hierarchy is not None:
+        return _with_root(column, hierarchy.bind(column), None)
+    if column.kind == "numeric":
+        return _intervals(column)
+    if classes is None or len(column.names) < 4:
+        flat = Levels((np.arange(column.n_codes, dtype=np.int32),), (_values(column),))
+        return _with_root(column, flat, "each value, or *")
+    return _by_class(column, classes)
+
+
+def _values(column: Column) -> tuple[str, ...]:
+    return (*column.names, *["(missing)"] * column.missing)
+
+
+def _with_root(column: Column, levels: Levels, said: str | None) -> Ladder:
+    maps, labels = list(levels.maps), list(levels.labels)
+    cuts: list[NDArray[np.float64] | None] | None = None if levels.cuts is None else list(levels.cuts)
+    if len(labels[-1]) > 1:
+        maps.append(np.zeros(column.n_codes, dtype=np.int32))
+        labels.append(("*",))
+        if cuts is not None:
+            cuts.append(np.empty(0))
+    return Ladder(column, tuple(maps), tuple(labels), None if cuts is None else tuple(cuts), said)
+
+
+def _intervals(column: Column) -> Ladder:
+    """Exact numbers, then intervals of round widths, each a multiple of the one before, as long as there are two."""
+    assert column.bounds is not None
+    low, high = column.bounds
+    exact = np.arange(column.n_codes, dtype=np.int32)
+    maps, cuts = [exact], [None]
+    labels = [tuple(f"{number:g}" for number in column.numbers) + ("(missing)",) * column.missing]
+    found = _widths(low, high, whole=column.integer)
+    steps: list[NDArray[np.float64]] = []
+    if found:
+        steps = [level for level in Hierarchy.intervals(found)._cut_points(column) if len(within(level, low, high))]
+    ladder: list[NDArray[np.float64] | None] = list(cuts)
+    for level in steps:
+        groups = np.searchsorted(level, column.numbers, side="left")
+        maps.append(np.append(groups, [len(level) + 1] * column.missing).astype(np.int32))
+        labels.append((*interval_labels(level, whole=column.integer), *["(missing)"] * column.missing))
+        ladder.append(level)
+    maps.append(np.zeros(column.n_codes, dtype=np.int32))
+    labels.append(("*",))
+    ladder.append(np.empty(0))
+    said = "exact numbers" + "".join(f", intervals of {width:g}" for width in found) + ", or *"
+    return Ladder(column, tuple(maps), tuple(labels), tuple(ladder), said)
+
+
+def _widths(low: float, high: float, *, whole: bool) -> list[float]:
+    """Round widths, doubling from about a twentieth of a range, of whole numbers at least 2."""
+    if high <= low:
+        return []
+    first = 10.0 ** np.floor(np.log10((high - low) / 20))
+    width = next(float(f"{first * step:.1e}") for step in STEPS if first * step >= (high - low) / 20)
+    width = max(width, 2.0) if whole else width
+    found = []
+    while (high - low) / width >= FEWEST:
+        found.append(width)
+        width *= 2
+    return found
+
+
+def _by_class(column: Column, classes: Column) -> Ladder:
+    """Values joined two by two with their neighbours, in the order of how often the first class goes with them."""
+    n = len(column.names)
+    key = column.codes.astype(np.int64) * classes.n_codes + classes.codes
+    counts = np.bincount(key, minlength=column.n_codes * classes.n_codes).reshape(column.n_codes, -1)
+    people = counts.sum(axis=1)
+    overall = counts[:, 0].sum() / max(people.sum(), 1)
+    share = np.where(people > 0, counts[:, 0] / np.maximum(people, 1), overall)
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.argsort(share[:n], kind="stable")] = np.arange(n)
+    maps: list[Map] = [np.arange(column.n_codes, dtype=np.int32)]
+    labels: list[tuple[str, ...]] = [_values(column)]
+    while len(labels[-1]) - column.missing > 2:
+        rank = rank // 2
+        groups = int(rank.max()) + 1
+        members = [[column.names[i] for i in np.flatnonzero(rank == g)] for g in range(groups)]
+        names = tuple(each[0] if len(each) == 1 else "{" + ", ".join(each) + "}" for each in members)
+        maps.append(np.append(rank, [groups] * column.missing).astype(np.int32))
+        labels.append((*names, *["(missing)"] * column.missing))
+    maps.append(np.zeros(column.n_codes, dtype=np.int32))
+    labels.append(("*",))
+    _check_nested(maps)
+    return Ladder(column, tuple(maps), tuple(labels), None, f"values that are alike in {classes.name!r}, two by two")
+
+
+def _check_nested(maps: Sequence[Map]) -> None:
+    for fine, coarse in pairwise(maps):
+        parent = np.zeros(int(fine.max()) + 1, dtype=np.int32)
+        parent[fine] = coarse
+        assert np.array_equal(parent[fine], coarse)

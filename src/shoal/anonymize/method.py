@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base of every method that recodes public columns: what goes in, what comes out, what may leave."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_table
+from shoal.anonymize.cells import ColumnMap, Recoded
+from shoal.anonymize.task import Task, make_task
+from shoal.data.frames import from_columns, to_table
+from shoal.data.table import Column, Table, smallest_dtype
+from shoal.data.target import as_categorical
+from shoal.errors import DataError
+from shoal.release import Attribute, TableRelease
+from shoal.release.generalised import Generalised, with_labels
+from shoal.release.table import frame_columns
+
+Recode = Callable[[Table], Mapping[str, Recoded]]
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """What a method makes of its task.
+
+    Attributes
+    ----------
+    columns
+        Every public column as it is published, row by row.
+    left_out
+        The rows that are left out, within the task's budget; None where none is.
+    again
+        The same recoding for other rows, where it is a function of their values; None where it is not.
+    """
+
+    columns: Mapping[str, Recoded]
+    left_out: NDArray[np.bool_] | None = None
+    again: Recode | None = None
+
+    @classmethod
+    def of_columns(cls, maps: Mapping[str, ColumnMap], rows: Table, left_out: NDArray[np.bool_] | None) -> Recoding:
+        """A recoding column by column (global, single-dimensional)."""
+
+        def again(table: Table) -> Mapping[str, Recoded]:
+            return {name: each.recode(table[name]) for name, each in maps.items()}
+
+        return cls(again(rows), left_out, again)
+
+
+class RecodingAnonymizer(TableAnonymizer):
+    """A method that turns public values into more general ones.
+
+    A subclass stores its parameters, among them `privacy`, `public`, `sensitive`, `domain`, `person`, `hierarchies` and
+    `reproducible`, and where its paper allows it `suppress`; and it makes a `Recoding` of a `Task` in `_recode`.
+    """
+
+    privacy: Any
+    public: Any
+    sensitive: Any
+    domain: Any
+    person: str | None
+    hierarchies: Any
+    reproducible: bool
+    needs_target = False
+
+    @abstractmethod
+    def _recode(self, task: Task) -> Recoding:
+        """Generalise the public columns so that every group of rows that say the same keeps the requirement."""
+
+    def _generalise(self, X: Any, y: Any) -> tuple[Generalisation, TableRelease]:
+        X = self._checked(X, reset=True)
+        task, given = make_task(
+            X,
+            y,
+            privacy=self.privacy,
+            public=self.public,
+            sensitive=self.sensitive,
+            domain=self.domain,
+            person=self.person,
+            hierarchies=self.hierarchies,
+            suppress=getattr(self, "suppress", 0.0),
+        )
+        self._remember(X, [name for name in given.names if name != task.target or isinstance(y, str)])
+        recoding = self._recode(task)
+        self._again, self._labels = recoding.again, {}
+        columns: dict[str, Column] = {}
+        attributes: list[Attribute] = []
+        generalised: dict[str, tuple[Generalised, ...]] = {}
+        for name in task.rows:
+            attribute = Attribute.of(task.rows[name], "public" if name in task.public else "private")
+            if name in task.public:
+                recoded = recoding.columns[name]
+                labelled, codes = _labelled(attribute, recoded)
+                self._labels[name] = dict(zip(recoded.found, (cell.label for cell in labelled), strict=True))
+                generalised[name], columns[name] = _used(name, labelled, codes, recoding.left_out)
+            else:
+                columns[name] = task.rows[name]
+            attributes.append(attribute)
+        made = Generalisation(
+            task.target,
+            tuple(attributes),
+            Table(columns.values()),
+            generalised,
+            tuple(name for name in task.sensitive if name != task.target),
+            recoding.left_out,
+        )
+        release = publish_table(made, task.requirement, given, reproducible=self.reproducible, person=self.person)
+        return made, release
+
+    def transform(self, X: Any) -> Any:
+        """The same recoding of other rows: public values as texts, all other columns as they are.
+
+        For use in house. New rows were not there when groups were counted, so nothing is promised about them.
+        """
+        check_is_fitted(self)
+        if self._again is None:
+            raise DataError(
+                "local-recoding",
+                f"What {type(self).__name__} made of a value depends on the other rows, so it cannot be applied to new "
+                "ones. Use nearest_class to find the published class nearest to each.",
+            )
+        table = self._as_fitted(to_table(self._checked(X, reset=False)))
+        recoded = self._again(table)
+        columns: dict[str, Column] = {}
+        for name in table:
+            if name in recoded:
+                found = recoded[name].found
+                used = [self._labels[name].get(cell, cell.label) for cell in found]
+                labels = tuple(dict.fromkeys(used))
+                code_of = np.array([labels.index(label) for label in used], dtype=np.int64)
+                codes = code_of[recoded[name].codes].astype(smallest_dtype(len(labels)))
+                columns[name] = Column(name, "categorical", codes, labels)
+            else:
+                columns[name] = table[name]
+        return from_columns(frame_columns(Table(columns.values()), list(recoded)), backend_of(X))
+
+    def _as_fitted(self, table: Table) -> Table:
+        """New rows, with columns of numbers whose hierarchy lists their values read as these."""
+        kinds = self.release_.kinds
+        return Table(
+            as_categorical(column) if kinds.get(name) == "categorical" and column.kind == "numeric" else column
+            for name, column in table.items()
+        )
+
+
+def _labelled(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised, ...], NDArray[np.int64]]:
+    return with_labels(attribute, recoded.found, recoded.names), recoded.codes
+
+
+def _used(
+    name: str, labelled: tuple[Generalised, ...], codes: NDArray[np.int64], left_out: NDArray[np.bool_] | None
+) -> tuple[tuple[Generalised, ...], Column]:
+    """The cells that some published row has, in the order of what they stand for, and the column in their codes."""
+    kept = codes if left_out is None else codes[~left_out]
+    there = np.flatnonzero(np.bincount(kept, minlength=len(labelled)))
+    order = sorted(there.tolist(), key=lambda i: _place(labelled[i]))
+    position = np.zeros(len(labelled), dtype=np.int64)  # a row that is left out has any cell: it is not published
+    position[order] = np.arange(len(order))
+    found = tuple(labelled[i] for i in order)
+    new = position[codes].astype(smallest_dtype(len(found)))
+    return found, Column(name, "categorical", new, tuple(cell.label for cell in found))
+
+
+def _place(cell: Generalised) -> tuple[Any, ...]:
+    """Where a cell is listed: never by who came first in the table."""
+    first = cell.intervals[0] if cell.intervals else None
+    low = -np.inf if first is None or first.above is None else first.above
+    high = np.inf if first is None or first.at_most is None else first.at_most
+    only_missing = cell.missing and not cell.values and not cell.intervals
+    return (cell.is_all, only_missing, low, high, cell.values, cell.missing)

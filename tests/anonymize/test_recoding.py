@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every method that recodes columns has in common, with the simplest of all methods."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shoal import KAnonymity, audit, load
+from shoal.anonymize.method import Recoding, RecodingAnonymizer
+from shoal.errors import DataError, PromiseError, RoleError
+from shoal.privacy import EntropyDiversity
+
+
+class OneLevel(RecodingAnonymizer):
+    """Every public column at one level of its ladder; small groups are left out, whatever the budget."""
+
+    def __init__(
+        self,
+        privacy=2,
+        *,
+        level=0,
+        public=None,
+        sensitive=(),
+        domain=None,
+        person=None,
+        hierarchies=None,
+        suppress=0.5,
+        reproducible=True,
+    ):
+        self.privacy, self.level, self.public, self.sensitive = privacy, level, public, sensitive
+        self.domain, self.person, self.hierarchies = domain, person, hierarchies
+        self.suppress, self.reproducible = suppress, reproducible
+
+    def _recode(self, task):
+        maps = {name: ladder.at(min(self.level, len(ladder) - 1)) for name, ladder in task.ladders.items()}
+        columns = [maps[name].recode(task.rows[name]).codes for name in task.public]
+        _, group = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+        group = group.reshape(-1)
+        left_out = ~task.keeps(group, int(group.max()) + 1)[group]
+        return Recoding.of_columns(maps, task.rows, left_out if left_out.any() else None)
+
+
+@pytest.fixture
+def people():
+    return pd.DataFrame(
+        {
+            "age": [20, 20, 21, 21, 37, 38, 38, 90],
+            "town": ["A", "A", "B", "B", "A", "C", "C", "D"],
+            "ill": ["no", "yes", "no", "no", "yes", "no", "yes", "no"],
+        }
+    )
+
+
+def test_groups_that_are_too_small_are_left_out_and_counted(people, tmp_path):
+    method = OneLevel(2).fit(people, "ill")
+    release = method.release_
+    assert (release.n_rows, release.left_out) == (6, 2)
+    assert [value.label for value in release.generalised["age"]] == ["20", "21", "38"]
+    release.save(tmp_path / "t.json")
+    again = load(tmp_path / "t.json")
+    assert (again.left_out, again.sha256) == (2, release.sha256)
+    verdict = audit(again, people)
+    assert verdict.holds
+    assert "left-out" in {finding.code for finding in verdict.findings}
+
+
+def test_an_audit_notices_other_rows_than_were_left_out(people):
+    release = OneLevel(2).fit(people, "ill").release_
+    verdict = audit(release, people.iloc[:-1])
+    assert not verdict.holds
+    assert "counts-differ" in {finding.code for finding in verdict.findings}
+    assert not audit(release, pd.concat([people, people.iloc[:1]])).holds
+
+
+def test_rows_come_back_in_their_order_and_new_ones_are_recoded_alike(people):
+    method = OneLevel(2)
+    out = method.fit_transform(people, "ill")
+    assert out["age"].tolist() == ["20", "20", "21", "21", "38", "38"]
+    assert list(out) == list(people)
+    new = method.transform(pd.DataFrame({"age": [38, 20], "town": ["A", "D"]}))
+    assert new.to_dict("list") == {"age": ["38", "20"], "town": ["A", "D"]}
+    with pytest.raises(DataError, match="does not know"):
+        method.transform(pd.DataFrame({"age": [38], "town": ["E"]}))
+
+
+def test_without_a_target_all_columns_are_public_unless_said(people):
+    release = OneLevel(2, level=9).fit(people).release_
+    assert (release.public, release.private) == (("age", "town", "ill"), ())
+    release = OneLevel(2, level=9, public=["age"], domain={"town": list("ABCD"), "ill": ["no", "yes"]}).fit(people)
+    assert release.release_.private == ("town", "ill")
+
+
+def test_people_with_several_rows_are_counted_once(people):
+    rows = people.assign(who=[1, 1, 2, 3, 4, 5, 6, 7])
+    release = OneLevel(2, person="who").fit(rows, "ill").release_
+    assert (release.n_rows, release.left_out, release.people) == (4, 4, None)
+    release = OneLevel(2, person="who", level=9).fit(rows, "ill").release_
+    assert (release.n_rows, release.people) == (8, 7)
+
+
+def test_a_hierarchy_of_listed_numbers_is_one_of_values(people, tmp_path):
+    lines = [f"{age};{age // 10 * 10}s;*" for age in range(100)]
+    (tmp_path / "age.csv").write_text("\n".join(lines))
+    release = OneLevel(2, level=1, public=["age"], hierarchies=tmp_path, domain={"town": list("ABCD")})
+    release = release.fit(people, "ill").release_
+    assert [value.label for value in release.generalised["age"]] == ["20s", "30s"]
+    assert audit(release, people).holds
+
+
+def test_bad_input_is_one_sentence(people):
+    with pytest.raises(PromiseError, match="at least 9 people but the table has 8"):
+        OneLevel(9).fit(people, "ill")
+    with pytest.raises(PromiseError, match="Not even a table"):
+        OneLevel(KAnonymity(2) & EntropyDiversity(1.99)).fit(people, "ill")
+    with pytest.raises(RoleError, match="no column 'agee'"):
+        OneLevel(2, public=["agee"]).fit(people)
+    with pytest.raises(ValueError, match="suppress must be a share"):
+        OneLevel(2, suppress=5).fit(people, "ill")
+    with pytest.raises(DataError, match="missing in 1 row"):
+        OneLevel(2).fit(people.assign(ill=["no", None, *people["ill"][2:]]), "ill")
