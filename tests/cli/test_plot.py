@@ -7,7 +7,13 @@ import json
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+import skops.io
+from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from shoal import load_sample
 
@@ -44,6 +50,31 @@ def test_an_audit_marks_groups_and_the_same_picture_is_the_same_bytes(shoal: Sho
         pictures.append((here / "rows.svg").read_text(encoding="utf-8"))
     assert pictures[0] == pictures[1]
     assert "<svg" in pictures[0]
+
+
+def test_the_clustering_of_somebody_else_is_drawn(shoal: Shoal, here: Path) -> None:
+    rows = pd.read_csv("people.csv")
+    encode = make_column_transformer((StandardScaler(), ["age", "bmi"]), (OneHotEncoder(), ["sex"]))
+    model = make_pipeline(encode, KMeans(4, n_init=1, random_state=0)).fit(rows)
+    (here / "model.skops").write_bytes(skops.io.dumps(model))
+    rows.assign(name=[f"p{i}" for i in range(len(rows))]).to_csv("people.csv", index=False)
+    ran = shoal(
+        *(
+            "audit",
+            "model.skops",
+            "people.csv",
+            "-k",
+            "200",
+            "--public",
+            "age",
+            "--person",
+            "name",
+            "--plot",
+            "rows.png",
+        )
+    )
+    assert ran.code == 3, ran.err
+    assert (here / "rows.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,8 @@ class Plane:
 
 
 def _named(direction: Floats, features: Sequence[str]) -> str:
-    most = np.argsort(-np.abs(direction), kind="stable")[:NAMED]
+    # of two that weigh the same, as those of a column with two values do, the one that is more
+    most = np.lexsort((direction < 0, -np.abs(direction).round(6)))[:NAMED]
     kept = [i for i in most.tolist() if abs(direction[i]) > SLIGHT * abs(direction[most[0]])]
     return ", ".join(f"{'−' if direction[i] < 0 else ''}{features[i]}" for i in kept)
 
