@@ -24,14 +24,16 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from shoal import AnonymousClusters, AnonymousTreeClassifier, DataError, ReleaseError, audit, load_sample
 from shoal.release import Attribute, ClustersRelease
-from shoal.release.encoding import Scale
+from shoal.release.encoding import Encoding, Scale
 from shoal.report import plot_clusters, report_html
-from shoal.report.axes import apart, principal_plane, scatter
+from shoal.report.axes import apart, features_of, principal_plane, scatter
+from shoal.report.clusters import clusters_section
 from shoal.report.draw import BELOW
 
 from .test_html import Balanced
 
 ALL = 10**6
+PAIR = (Attribute("x", "public", "numeric", bounds=(0, 1)), Attribute("y", "public", "categorical", ("a", "b")))
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +163,7 @@ def test_a_foreign_clustering_and_its_centroid_of_few(people):
     np.testing.assert_array_equal(shown.cluster, model.predict(rows))
     points = np.asarray(model[:-1].transform(rows))
     np.testing.assert_allclose(shown.at, principal_plane(points).at(points))
-    assert "sex Female" in shown.features
+    assert ("sex", "sex Female") in shown.features
     ax = plot_clusters(model, rows, verdict)
     assert "centroid of too few people" in legend(ax)
     red = [line for line in ax.lines if line.get_marker() == "o" and to_hex(line.get_markeredgecolor()) == BELOW]
@@ -256,6 +258,30 @@ def test_the_report_draws_from_the_release_alone(fitted, people):
         return page.split("<h2>The clusters</h2>")[1].split("<h2>")[0]
 
     assert section(people) == section(people.sample(frac=0.5, random_state=0))
+
+
+def test_an_axis_names_each_column_once():
+    features = features_of(Encoding(PAIR, {"x": Scale(), "y": Scale()}))
+    plane = principal_plane(np.array([[0.0, 1.0, 0.0], [0.1, 0.0, 1.0]]))
+    assert plane.named(features) == ("y a", "")
+
+
+def test_the_report_says_where_a_centroid_may_be_a_row():
+    means = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    release = ClustersRelease(PAIR, (), {"x": Scale(), "y": Scale()}, means, (1, 4))
+    assert "Nothing here is of a single row." in clusters_section(release)
+    assert "that of one person is his row" in clusters_section(replace(release, small=True))
+
+
+def test_very_many_clusters_make_no_endless_page():
+    n = 3000
+    means = np.column_stack([np.linspace(0, 1, n), np.ones(n), np.zeros(n)])
+    release = ClustersRelease(PAIR, (), {"x": Scale(), "y": Scale()}, means, tuple(range(1, n + 1)))
+    section = clusters_section(release)
+    assert "2,500 smaller clusters are not drawn" in section
+    assert "2,950 smaller clusters are not listed" in section
+    assert len(section) < 200_000
+    assert "cluster 2999: 3,000 people" in section
 
 
 def test_names_in_the_report_are_no_markup():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from shoal.audit.foreign import read_model
 from shoal.audit.foreign._centroid_models import is_centroid_model
 from shoal.audit.foreign.centroids import Centroids
 from shoal.audit.foreign.dumps import final_estimator
-from shoal.audit.foreign.features import Feature
+from shoal.audit.foreign.features import Feature as ForeignFeature
 from shoal.data.table import Column
 from shoal.errors import DataError, ReleaseError
 from shoal.release import ClustersRelease
@@ -25,6 +25,13 @@ NAMED = 3  # columns that an axis is named after
 OF_FEW = {"centroid-of-few", "centroid-is-a-row"}
 STEPS, MOST_LABELS = 200, 200  # in which labels are moved apart, and labels that are
 SLIGHT = 0.25  # of the largest weight on an axis; what has less is not named
+
+
+class Feature(NamedTuple):
+    """A number between which distances are taken: its column, and its name, with the value it stands for if any."""
+
+    column: str
+    name: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,16 +56,19 @@ class Plane:
         """Where points are on the plane (points × 2)."""
         return np.asarray((points - self.centre) @ self.directions.T)
 
-    def named(self, features: Sequence[str]) -> tuple[str, str]:
-        """What most tells one end of each axis from the other, by name; a minus means less of it."""
+    def named(self, features: Sequence[Feature]) -> tuple[str, str]:
+        """What most tells one end of each axis from the other, each column once; a minus means less of it."""
         return _named(self.directions[0], features), _named(self.directions[1], features)
 
 
-def _named(direction: Floats, features: Sequence[str]) -> str:
+def _named(direction: Floats, features: Sequence[Feature]) -> str:
     # of two that weigh the same, as those of a column with two values do, the one that is more
-    most = np.lexsort((direction < 0, -np.abs(direction).round(6)))[:NAMED]
-    kept = [i for i in most.tolist() if abs(direction[i]) > SLIGHT * abs(direction[most[0]])]
-    return ", ".join(f"{'−' if direction[i] < 0 else ''}{features[i]}" for i in kept)
+    order = np.lexsort((direction < 0, -np.abs(direction).round(6))).tolist()
+    first: dict[str, int] = {}
+    for i in order:
+        first.setdefault(features[i].column, i)
+    kept = [i for i in list(first.values())[:NAMED] if abs(direction[i]) > SLIGHT * abs(direction[order[0]])]
+    return ", ".join(f"{'−' if direction[i] < 0 else ''}{features[i].name}" for i in kept)
 
 
 def principal_plane(points: Floats, weights: Any = None) -> Plane:
@@ -133,7 +143,7 @@ class Scatter:
     sizes: NDArray[np.int64]
     few: frozenset[int]
     plane: Plane
-    features: tuple[str, ...]
+    features: tuple[Feature, ...]
 
     @property
     def n_rows(self) -> int:
@@ -174,18 +184,18 @@ def _few(audit: Audit | None) -> frozenset[int]:
     return frozenset(number for finding in found for number in finding.nodes)
 
 
-def _placed(clusters: Any, X: Any) -> tuple[Floats, NDArray[np.int64], Floats, Sequence[str], str]:
+def _placed(clusters: Any, X: Any) -> tuple[Floats, NDArray[np.int64], Floats, Sequence[Feature], str]:
     """The rows as points, the cluster of each, the centroids, the names of the features, and the fingerprint."""
     clusters = getattr(clusters, "release_", clusters)
     if isinstance(clusters, ClustersRelease):
         points = clusters.encoding.points(clusters.read(X))
-        names = feature_names(clusters.encoding)
+        names = features_of(clusters.encoding)
         return points, clusters.nearest(points), clusters.centroids, names, clusters.sha256
     check_clustering(clusters)
     subject, table = read_model(clusters, X)
     if not isinstance(subject, Centroids):
         raise _not_clusters()
-    names = [_feature_name(feature, table[feature.column]) for feature in subject.features]
+    names = [_foreign_feature(feature, table[feature.column]) for feature in subject.features]
     return subject.points(table), subject.nearest(table), subject.centroids, names, subject.sha256
 
 
@@ -204,19 +214,19 @@ def _not_clusters() -> DataError:
     )
 
 
-def feature_names(encoding: Encoding) -> list[str]:
-    """The features of a release by name: a numeric column, or a categorical one and its value."""
+def features_of(encoding: Encoding) -> list[Feature]:
+    """The features of a release: numeric columns, and the values of categorical ones."""
     return [
-        each.name if value is None else f"{each.name} {value}"
+        Feature(each.name, each.name if value is None else f"{each.name} {value}")
         for each in encoding.attributes
         for value in ([None] if each.type == "numeric" else each.values)
     ]
 
 
-def _feature_name(feature: Feature, column: Column) -> str:
-    """A column, and the value that sets a feature of it apart where it is one."""
+def _foreign_feature(feature: ForeignFeature, column: Column) -> Feature:
+    """A feature that somebody else made of a column, named by the value that it stands for where there is one."""
     if column.kind == "numeric":
-        return column.name
+        return Feature(column.name, column.name)
     numbers = feature.numbers(column)[: len(column.values)]
     highest = np.flatnonzero(numbers == numbers.max())
-    return f"{column.name} {column.names[highest[0]]}" if len(highest) == 1 else column.name
+    return Feature(column.name, f"{column.name} {column.names[highest[0]]}" if len(highest) == 1 else column.name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.release import ClustersRelease
-from shoal.report.axes import apart, feature_names, principal_plane
+from shoal.report.axes import apart, features_of, principal_plane
 from shoal.report.draw import ABOVE, FAINT, INK
 from shoal.report.words import NBSP, number, people_of
 
@@ -17,18 +17,23 @@ WIDE, LOW, HIGH = 920, 160, 420  # the picture, in pixels
 EDGE = 58  # room around the places of centroids
 LARGEST, SMALLEST = 36.0, 4.0  # radius of the largest cluster, and the least
 BESIDE = 19.0  # pixels between the numbers of two clusters
-MOST_CLUSTERS = 50  # in the table
+MOST_DRAWN, MOST_CLUSTERS = 500, 50  # clusters in the picture, and in the table; the largest
 MOST_COLUMNS = 8  # that a cluster is described by
 
 
 def clusters_section(release: ClustersRelease) -> str:
     """The whole section: centroids on their two principal axes where there are several, and a line for each."""
+    single = "Nothing here is of a single row."
+    if release.small:
+        single = "Few people may stand behind a centroid: that of one person is his row."
     parts = [
         '<h2>The clusters</h2><p class="soft">As released: how many people are nearest to each centroid, and its means '
-        "and shares, those first that set it most apart from everybody. Nothing here is of a single row.</p>"
+        f"and shares. The columns that set it most apart from everybody come first. {single}</p>"
     ]
     if len(release) > 1:
         parts.append(centroids_svg(release))
+        caption = "The centroids on their two principal axes. The area of a circle says how many people are nearest."
+        parts.append(f'<p class="soft small">{caption}{_left_out(len(release) - MOST_DRAWN, "drawn")}</p>')
     parts.append(_table(release))
     return "".join(parts)
 
@@ -46,7 +51,7 @@ def centroids_svg(release: ClustersRelease) -> str:
     radii = np.maximum(SMALLEST, LARGEST * np.sqrt(people / max(1, people.max())))
     labels = apart(places, BESIDE)
     shapes, texts = [], []
-    for i in np.argsort(-radii, kind="stable").tolist():
+    for i in np.argsort(-people, kind="stable")[:MOST_DRAWN].tolist():
         (x, y), (label_x, label_y) = places[i], labels[i]
         title = escape(f"cluster {i}: {people_of(int(people[i]))}; {_apart_words(release, i)}")
         shapes.append(
@@ -59,7 +64,7 @@ def centroids_svg(release: ClustersRelease) -> str:
         elif np.hypot(label_x - x, label_y - y) > radii[i]:
             texts.append(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{label_x:.1f}" y2="{label_y:.1f}" stroke="{INK}"/>')
         texts.append(_text(label_x, label_y + 4, str(i), "middle", "600"))
-    names = plane.named(feature_names(release.encoding))
+    names = plane.named(features_of(release.encoding))
     told = [
         f"{100 * share:.0f}{NBSP}% of what sets centroids apart: {name}"
         for share, name in zip(plane.shares, names, strict=True)
@@ -79,10 +84,13 @@ def _table(release: ClustersRelease) -> str:
     shown = np.argsort(-np.array(release.people), kind="stable")[:MOST_CLUSTERS].tolist()
     cells = [(f"{i}", f"{release.people[i]:,}", escape(_apart_words(release, i))) for i in sorted(shown)]
     rows = "".join(f"<tr><td class=n>{i}</td><td class=n>{n}</td><td>{text}</td></tr>" for i, n, text in cells)
-    left = len(release) - len(shown)
-    more = f'<p class="soft small">{number(left, "smaller cluster is", "smaller clusters are")} not listed.</p>'
     head = "<tr><th class=n>Cluster</th><th class=n>People</th><th>Centroid</th></tr>"
-    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{more if left else ''}"
+    more = f'<p class="soft small">{_left_out(len(release) - MOST_CLUSTERS, "listed")}</p>'
+    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{more}"
+
+
+def _left_out(n: int, done: str) -> str:
+    return f" {number(n, 'smaller cluster is', 'smaller clusters are')} not {done}." if n > 0 else ""
 
 
 def _apart_words(release: ClustersRelease, i: int) -> str:
