@@ -70,7 +70,7 @@ def legend(ax) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-@given(st.integers(1, 5), st.integers(2, 30), st.integers(0, 10**6))
+@given(st.integers(1, 9), st.integers(2, 30), st.integers(0, 10**6))
 def test_axes_are_those_of_scikit_learn(n_features, n_rows, seed):
     points = np.random.default_rng(seed).normal(size=(n_rows, n_features)) * np.arange(1, n_features + 1)
     plane = principal_plane(points)
@@ -85,12 +85,14 @@ def test_axes_are_those_of_scikit_learn(n_features, n_rows, seed):
             assert plane.directions[axis][np.argmax(np.abs(plane.directions[axis]))] > 0
 
 
-def test_weights_count_a_point_several_times():
-    points = np.array([[0.0, 1.0], [2.0, 0.0], [5.0, 5.0]])
+@pytest.mark.parametrize("n_features", [2, 4])
+def test_weights_count_a_point_several_times(n_features):
+    points = np.array([[0.0, 1.0, 1.0, 3.0], [2.0, 0.0, 1.0, 7.0], [5.0, 5.0, 2.0, 0.0]])[:, :n_features]
     weights = [1, 3, 2]
     once, often = principal_plane(points, weights), principal_plane(np.repeat(points, weights, axis=0))
     np.testing.assert_allclose(once.directions, often.directions)
     np.testing.assert_allclose(once.centre, often.centre)
+    assert once.shares == pytest.approx(often.shares)
 
 
 def test_points_that_do_not_differ_have_no_axis():

@@ -79,8 +79,13 @@ def principal_plane(points: Floats, weights: Any = None) -> Plane:
     ([[2.828, 0.0]], 1.0)
     """
     centre = np.average(points, axis=0, weights=weights)
-    spread = np.cov(points.T, aweights=weights, bias=True).reshape(points.shape[1], -1)
-    variances, vectors = np.linalg.eigh(spread)
+    if len(points) < points.shape[1]:  # few centroids of very many categories: a matrix of features would be large
+        roots = np.sqrt(np.ones(len(points)) if weights is None else np.asarray(weights, dtype=np.float64))
+        _, lengths, lines = np.linalg.svd((points - centre) * roots[:, None], full_matrices=False)
+        variances, vectors = lengths**2, lines.T
+    else:
+        spread = np.cov(points.T, aweights=weights, bias=True).reshape(points.shape[1], -1)
+        variances, vectors = np.linalg.eigh(spread)
     directions = np.zeros((2, points.shape[1]))
     shares = [0.0, 0.0]
     total = float(variances.sum())
