@@ -220,12 +220,14 @@ def _not_clusters() -> DataError:
 
 
 def features_of(encoding: Encoding) -> list[Feature]:
-    """The features of a release: numeric columns, and the values of categorical ones."""
-    return [
-        Feature(each.name, each.name if value is None else f"{each.name} {value}")
-        for each in encoding.attributes
-        for value in ([None] if each.type == "numeric" else each.values)
-    ]
+    """The features of a release: numeric columns, and the values of categorical ones; others go by their column."""
+    features = []
+    for number, each in enumerate(encoding.attributes):
+        own = encoding.own(number)
+        named = [f"{each.name} {value}" for value in each.values] if each.type == "categorical" else []
+        names = named + [each.name] * (own.stop - own.start - len(named))
+        features += [Feature(each.name, name) for name in names]
+    return features
 
 
 def _foreign_feature(feature: ForeignFeature, column: Column) -> Feature:
