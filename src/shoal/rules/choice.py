@@ -3,16 +3,49 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.privacy import Requirement
+from shoal.rules.best import best
 from shoal.rules.choose import choose
 from shoal.rules.mine import Candidate, Counter, Items
 from shoal.rules.problem import Problem, signature
 from shoal.rules.result import Dropped
+
+STEPS = 2_000_000_000  # of compiled code that a search for the best choice takes at most, a few seconds
+SLACK = 1e-6  # sums of floats that are numbers of rules
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The rules that were chosen, and what others could be.
+
+    Attributes
+    ----------
+    kept
+        The rules.
+    greedy, greedy_worth
+        How many rules plain greedy keeps, and what they are worth.
+    alone
+        How many could leave as the only one.
+    most, most_worth
+        What no choice has more of, and what none is worth more than.
+    worth
+        What those kept are worth.
+    """
+
+    kept: list[Candidate]
+    greedy: int
+    alone: int
+    most: int
+    worth: float
+    greedy_worth: float
+    most_worth: float
 
 
 class Choice:
@@ -38,24 +71,33 @@ class Choice:
         problem = Problem(self.counter, list(number), self.requirement, self.sensitive)
         return problem, np.array([number[each] for each in signatures], dtype=np.int64)
 
-    def of(
-        self, rules: Sequence[Candidate], worth: NDArray[np.float64], beside: Sequence[Candidate] = ()
-    ) -> tuple[list[Candidate], int, int]:
-        """The rules to release beside others, how many plain greedy keeps, and how many are safe alone.
-
-        Rules must come the most valuable first.
-        """
+    def of(self, rules: Sequence[Candidate], worth: NDArray[np.float64], beside: Sequence[Candidate] = ()) -> Chosen:
+        """The rules to release beside others. Rules must come the most valuable first."""
         if not rules:
-            return [], 0, 0
+            return Chosen([], 0, 0, 0, 0.0, 0.0, 0.0)
         problem, kind = self._problem([*beside, *rules])
         fixed = np.unique(kind[: len(beside)])
         kind = kind[len(beside) :]
-        value = np.bincount(kind, weights=worth, minlength=len(problem)).astype(np.float64)
+        value, number = (
+            np.bincount(kind, weights=each, minlength=len(problem)).astype(np.float64)
+            for each in (worth, np.ones(len(kind)))
+        )
         first_seen = np.array(list(dict.fromkeys([*fixed.tolist(), *kind.tolist()])), dtype=np.int64)
         taken = choose(problem, value, first_seen, fixed)
+        taken, most_worth = best(problem, value, taken, fixed, STEPS)
+        most = most_worth
+        if (value != number).any():
+            most = best(problem, number, taken, fixed, STEPS)[1]
         greedy = problem.taken(first_seen)
-        kept = [rule for rule, keep in zip(rules, taken[kind], strict=True) if keep]
-        return kept, int(greedy[kind].sum()), int(problem.alone()[kind].sum())
+        return Chosen(
+            kept=[rule for rule, keep in zip(rules, taken[kind], strict=True) if keep],
+            greedy=int(greedy[kind].sum()),
+            alone=int(problem.alone()[kind].sum()),
+            most=math.floor(most + SLACK),
+            worth=float(value[taken].sum()),
+            greedy_worth=float(value[greedy].sum()),
+            most_worth=most_worth,
+        )
 
     def blame(self, kept: Sequence[Candidate], dropped: Sequence[Candidate]) -> list[Dropped]:
         """For each rule that was dropped, the smallest group that it would set apart."""

@@ -84,7 +84,8 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     eggs ⇒ pills: 8 of 12 people
     bread ⇒ pills: 30 of 50 people
     >>> print(miner.report_)
-    mined 3 rules that name something private; 3 are safe alone, 2 together (plain greedy: 2), and 0 generalised
+    mined 3 rules that name something private; 3 are safe alone
+    released 2 (plain greedy: 2; at most: 2), worth 2.1 (plain greedy: 2.1; at most: 2.1), and 0 generalised
     dropped 1, for the smallest group that each would set apart:
       pills ⇒ bread: 2 people without bread
     """
@@ -134,7 +135,8 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         certain = [rule for rule in found if _is_certain(rule, public)]
         mined = self._by_value([rule for rule in found if not _is_certain(rule, public)], counter.n_people)
         choice = Choice(counter, public, requirement, tuple(self.sensitive))
-        kept, greedy, alone = choice.of(mined, self._worth(mined, counter.n_people))
+        chosen = choice.of(mined, self._worth(mined, counter.n_people))
+        kept = chosen.kept
         dropped = [rule for rule in mined if rule not in set(kept)]
         general, categories = self._generalised(choice, kept, dropped)
         if not kept and not general:
@@ -147,10 +149,14 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.report_ = RuleReport(
             mined=len(found),
             certain=len(certain),
-            safe_alone=alone,
-            greedy=greedy,
+            safe_alone=chosen.alone,
+            most=chosen.most,
+            greedy=chosen.greedy,
             kept=len(kept),
             generalised=len(general),
+            worth=chosen.worth,
+            greedy_worth=chosen.greedy_worth,
+            most_worth=chosen.most_worth,
             dropped=(
                 *choice.blame(kept, dropped),
                 *(Dropped(str(rule), 0, NEVER_FAILS) for rule in certain),
@@ -251,7 +257,7 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         rules = [rule for rule in rules if rule.confidence >= self.min_confidence and not _is_certain(rule, public)]
         rules = self._by_value(rules, counter.n_people)
         wider = Choice(counter, public, choice.requirement, choice.sensitive)
-        general = wider.of(rules, self._worth(rules, counter.n_people), beside=kept)[0]
+        general = wider.of(rules, self._worth(rules, counter.n_people), beside=kept).kept
         named = frozenset[str]().union(*(rule.both for rule in general))
         return general, {name: members for name, members in hierarchy.members.items() if name in named}
 
