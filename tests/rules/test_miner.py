@@ -49,7 +49,7 @@ def test_an_audit_sees_wrong_counts(release):
 
 
 def test_a_rule_that_does_not_fit_is_generalised():
-    plain = mined(privacy=20)
+    plain = mined(privacy=20, merge=False)
     assert [str(rule) for rule in plain.release_.rules] == [
         "bread ⇒ pills: 30 of 50 people",
         "pills ⇒ bread: 30 of 45 people",
@@ -63,8 +63,65 @@ def test_a_rule_that_does_not_fit_is_generalised():
 
 
 def test_a_category_of_items_of_both_roles_is_not_used():
-    miner = mined(privacy=20, hierarchy={"*": {"breakfast": ["eggs", "rolls", "pills"], "loaf": ["bread"]}})
+    miner = mined(
+        privacy=20, hierarchy={"*": {"breakfast": ["eggs", "rolls", "pills"], "loaf": ["bread"]}}, merge=False
+    )
     assert miner.report_.generalised == 0
+
+
+def test_rules_that_differ_in_one_public_item_are_merged():
+    miner = mined(privacy=20)
+    assert [str(rule) for rule in miner.release_.rules] == [
+        "eggs or rolls ⇒ pills: 15 of 24 people",
+        "bread ⇒ pills: 30 of 50 people",
+        "pills ⇒ bread: 30 of 45 people",
+    ]
+    assert miner.release_.categories == {"eggs or rolls": ("eggs", "rolls")}
+    assert audit(miner.release_, BASKETS).smallest_group == 24
+    with pytest.raises(RoleError, match="some are public and some private"):
+        audit(miner.release_, BASKETS, public=["bread", "eggs"])
+    assert audit(miner.release_, BASKETS, public=["bread"]).holds
+
+
+def test_rules_about_public_items_alone_cost_nothing():
+    baskets = [*BASKETS, *([["bread", "eggs"]] * 3)]
+    options = {"privacy": 20, "public_items": PUBLIC, "min_support": 3, "min_confidence": 0.01, "merge": False}
+    plain = AnonymousRules(**options).fit(baskets)
+    miner = AnonymousRules(**options, public_rules=True).fit(baskets)
+    more = {str(rule) for rule in miner.release_.rules} - {str(rule) for rule in plain.release_.rules}
+    assert more == {"bread ⇒ eggs: 3 of 53 people", "eggs ⇒ bread: 3 of 15 people"}
+    assert (miner.report_.public, plain.report_.public) == (2, 0)
+    verdict = audit(miner, baskets)
+    assert verdict.holds
+    assert verdict.smallest_group == audit(plain, baskets).smallest_group >= 20
+    assert "public-rules" in {finding.code for finding in verdict.findings}
+    # to an attacker who does not know of eggs beforehand they do tell something
+    assert "public-rules" not in {each.code for each in audit(miner, baskets, public=["bread"]).findings}
+
+
+def test_numbers_of_a_table_are_cut_into_classes():
+    ages = list(range(20, 60))
+    table = {"age": ages, "ill": ["yes" if age > 45 or age % 4 == 0 else "no" for age in ages], "is=so": [1, 2] * 20}
+    options = {"public_items": ["age", "is=so"], "min_support": 3, "min_confidence": 0.6, "rows": "table"}
+    miner = AnonymousRules(privacy=10, **options).fit(table)
+    release = miner.release_
+    assert release.cuts == {"age": (29.5, 39.5, 49.5)}
+    assert {item.column for item in release.items} <= {"age", "ill", "is=so"}
+    assert any("age=(29.5, 39.5]" in (item.name, *item.members) for item in release.items)
+    assert "age=37" not in str(release)
+    assert audit(miner, table).holds
+    assert audit(release, table, public=["age", "is=so"]).smallest_group == audit(miner, table).smallest_group
+    # too few people for two classes: the column is no item, but may still be named
+    few = AnonymousRules(privacy=21, **options)
+    with pytest.raises(PromiseError, match="none can leave"):
+        few.fit(table)
+
+
+def test_item_names_with_commas_are_quoted():
+    baskets = [["eggs, fresh", "pills"]] * 8 + [["eggs, fresh"]] * 4
+    miner = AnonymousRules(privacy=10, public_items=["eggs, fresh"], min_support=5).fit(baskets)
+    assert '"eggs, fresh" ⇒ pills: 8 of 12 people' in str(miner.release_)
+    assert miner.release_.to_json()["rules"][0]["antecedent"] == ["eggs, fresh"]
 
 
 def test_a_table_has_an_item_for_each_cell():
@@ -91,7 +148,7 @@ def test_a_rule_that_never_fails_is_dropped():
 
 def test_nothing_to_release():
     with pytest.raises(PromiseError, match="none can leave") as caught:
-        mined(privacy=60)
+        mined(privacy=60, merge=False)
     assert caught.value.code == "no-rules"
 
 

@@ -125,7 +125,7 @@ class _Search:
         return _Node(taken, worth, open_, beside, False, self._branches(open_, beside))
 
     def _branches(self, open_: Ids, beside: Flags) -> list[tuple[int, float]]:
-        """Kinds class by class, where no two of a class may leave together; a class adds its best, which comes first."""
+        """Kinds class by class, of which no two may leave together; a class adds its best, which comes first."""
         packed = np.packbits(beside, axis=1, bitorder="little")
         neighbours = [int.from_bytes(row.tobytes(), "little") for row in packed]
         classes: list[list[int]] = []

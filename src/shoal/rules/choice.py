@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.privacy import Requirement
+from shoal.release.rules import listed
 from shoal.rules.best import best
 from shoal.rules.choose import choose
 from shoal.rules.mine import Candidate, Counter, Items
@@ -118,6 +119,6 @@ class Choice:
         has = [part for part in parts if self.counter.rows(part)[row]]
         there = sorted(frozenset[str]().union(*has))
         lacks = sorted(frozenset[str]().union(*(part for part in parts if part not in has)) - set(there))
-        words = [f"with {', '.join(there)}"] if there else []
-        words += [f"without all of {', '.join(lacks)}" if len(lacks) > 1 else f"without {lacks[0]}"] if lacks else []
+        words = [f"with {listed(there)}"] if there else []
+        words += [f"without {'all of ' if len(lacks) > 1 else ''}{listed(lacks)}"] if lacks else []
         return " and ".join(words)

@@ -52,7 +52,9 @@ class RuleReport:
     kept
         How many of the mined rules are in the release.
     generalised
-        How many rules are in the release besides that name categories in place of items.
+        How many rules are in the release besides that name categories, or "this or that", in place of items.
+    public
+        How many rules about public items alone are in the release.
     worth, greedy_worth, most_worth
         What the mined rules are worth that are kept, that plain greedy keeps, and that any release can have.
     dropped
@@ -66,6 +68,7 @@ class RuleReport:
     greedy: int
     kept: int
     generalised: int
+    public: int
     worth: float
     greedy_worth: float
     most_worth: float
@@ -82,7 +85,7 @@ class RuleReport:
             f"mined {self.mined:,} rules that name something private; {self.safe_alone:,} are safe alone",
             f"released {self.kept:,} (plain greedy: {self.greedy:,}; at most: {self.most:,}), worth {self.worth:,.1f} "
             f"(plain greedy: {self.greedy_worth:,.1f}; at most: {self.most_worth:,.1f}), and {self.generalised:,} "
-            "generalised",
+            f"generalised{f', and {self.public:,} about public items alone' if self.public else ''}",
         ]
         if self.dropped:
             lines.append(f"dropped {len(self.dropped):,}, for the smallest group that each would set apart:")

@@ -36,6 +36,8 @@ class Transactions(Table):
         How many transactions there are, also those without any item.
     others
         Columns that are no items, such as the one that tells people apart.
+    column_of
+        Of items that are cells of a table, the column.
 
     Examples
     --------
@@ -46,11 +48,20 @@ class Transactions(Table):
     [1, 1, 0]
     """
 
-    def __init__(self, rows: Ids, items: Ids, names: Sequence[str], n_rows: int, others: Iterable[Column] = ()) -> None:
+    def __init__(
+        self,
+        rows: Ids,
+        items: Ids,
+        names: Sequence[str],
+        n_rows: int,
+        others: Iterable[Column] = (),
+        column_of: Mapping[str, str] | None = None,
+    ) -> None:
         if not n_rows:
             raise DataError("empty-table", "There are no transactions.")
         self._columns = _ItemColumns(rows, items, names, n_rows, others)  # type: ignore[assignment]
         self.n_rows = n_rows
+        self.column_of = dict(column_of or {})
 
     def __repr__(self) -> str:
         return f"<Transactions: {self.n_rows} rows, {self._columns.n_items} items>"  # type: ignore[attr-defined]
@@ -77,7 +88,9 @@ class Transactions(Table):
         rows = [np.concatenate(parts) for parts in has]
         items = np.repeat(np.arange(len(names)), list(map(len, rows)))
         others = [self[name] for name in self if name not in set(self.item_names)]
-        return Transactions(np.concatenate([*rows, np.empty(0, np.int64)]), items, names, self.n_rows, others)
+        return Transactions(
+            np.concatenate([*rows, np.empty(0, np.int64)]), items, names, self.n_rows, others, self.column_of
+        )
 
 
 class _ItemColumns(Mapping[str, Column]):
@@ -209,14 +222,19 @@ def _from_columns(table: Table, others: list[str]) -> Transactions:
     names = [name for name in table if name not in others]
     if not names:
         raise DataError("not-transactions", "These are no transactions: there is no column of an item.")
-    rows = [np.flatnonzero(_yes(table[name])) for name in names]
+    rows = [np.flatnonzero(has_item(table[name])) for name in names]
     items = np.repeat(np.arange(len(names)), list(map(len, rows)))
     return Transactions(np.concatenate(rows), items, names, table.n_rows, [table[name] for name in others])
 
 
-def _yes(column: Column) -> Any:
+def has_item(column: Column) -> Any:
+    """Which rows have the item of a column of yes and no, or of 0 and 1."""
+    if not _is_item(column):
+        raise DataError(
+            "not-transactions", f"Column {column.name!r} is no item: it holds something else than yes and no."
+        )
     if column.kind == "numeric":
-        return column.numbers[column.codes] == 1
+        return (column.numbers == 1)[column.codes]
     return np.array([name == "True" for name in column.names])[column.codes]
 
 

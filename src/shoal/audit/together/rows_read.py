@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from shoal.data.frames import to_table
 from shoal.data.table import Column, Kind, Table
 from shoal.data.target import as_categorical, with_target
 from shoal.errors import DataError
-from shoal.release import ModelRelease
+from shoal.release import ModelRelease, RulesRelease
 
 
 def in_kind(column: Column, kind: str) -> Column:
@@ -38,11 +38,14 @@ def in_kind(column: Column, kind: str) -> Column:
     return replace(column, kind="numeric", codes=codes, values=values, labels="string")
 
 
-def read_rows(releases: Sequence[Any], X: Any, y: Any) -> Table:
+def read_rows(releases: Sequence[Any], X: Any, y: Any, person: str | None = None) -> Table:
     """The rows as one table for all releases; the last of them says what `y` is.
 
-    A column that some release takes for categories keeps its texts, of which numbers can still be made.
+    A column that some release takes for categories keeps its texts, of which numbers can still be made. Where rules were
+    mined from baskets, these may have any form that rules are mined from; then every item is a column.
     """
+    if any(isinstance(release, RulesRelease) and release.rows == "baskets" for release in releases):
+        X = as_items(X, person)
     table = to_table(X)
     wanted: dict[str, Kind] = {}
     for release in releases:
@@ -60,6 +63,17 @@ def read_rows(releases: Sequence[Any], X: Any, y: Any) -> Table:
         numbers = to_table({target: np.asarray(y).ravel()}, kinds={target: "numeric"})[target]
         return Table([*(column for name, column in table.items() if name != target), numbers])
     return with_target(table, y, target)
+
+
+def as_items(X: Any, person: str | None) -> Any:
+    """Baskets with a column for every item, where they are lists of items or lines of transaction and item."""
+    from shoal.audit.rules.transactions import read_transactions
+
+    is_frame = hasattr(X, "columns") or isinstance(X, Table | Mapping)
+    names = list(map(str, X.columns)) if hasattr(X, "columns") else list(X) if is_frame else []
+    if is_frame and len(names) > 2 + (person in names):
+        return X
+    return read_transactions(X, () if person is None else (person,))
 
 
 def kinds_of(release: Any) -> dict[str, Kind]:
