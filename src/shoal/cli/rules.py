@@ -47,8 +47,18 @@ def rules(
         list[str] | None,
         typer.Option("--private", metavar="ITEMS", help="The items an attacker does not know; all others are public."),
     ] = None,
+    merge: Annotated[
+        bool,
+        typer.Option("--merge/--no-merge", help='Offer rules that do not fit as one, with "this or that" for an item.'),
+    ] = True,
+    public_rules: Annotated[
+        bool, typer.Option("--public-rules", help="Release rules about public items alone, too.")
+    ] = False,
     columns: Annotated[
-        bool, typer.Option("--columns", help="DATA is a table: each cell is an item, column=value.")
+        bool,
+        typer.Option(
+            "--columns", help="DATA is a table: each cell is an item, column=value. Numbers are put into classes."
+        ),
     ] = False,
     out: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the release to this JSON file.")
@@ -62,7 +72,7 @@ def rules(
     Nothing is written unless the audit holds. What was dropped, and for which group, is printed: it is not for
     publication.
     """
-    from shoal.audit.rules.cells import read_items
+    from shoal.audit.rules import read_transactions
     from shoal.data import Hierarchy
     from shoal.rules import AnonymousRules
 
@@ -78,7 +88,7 @@ def rules(
         raise Usage("Name either the public items, with --public, or the private ones, with --private.")
     table = read_data(project, source) if columns else read_baskets(project, source)
     also = () if project.person is None else (project.person,)
-    transactions = read_items(table, "table" if columns else "baskets", also)
+    transactions = table if columns else read_transactions(table, also)
     known = [name for name in table if name not in also] if columns else transactions.item_names
     for name in hidden:
         if name not in known:
@@ -90,6 +100,8 @@ def rules(
         min_confidence=min_confidence,
         value=value.value,
         hierarchy=None if hierarchy is None else Hierarchy.from_file(hierarchy),
+        merge=merge,
+        public_rules=public_rules,
         sensitive=project.sensitive,
         person=project.person,
         rows="table" if columns else "baskets",

@@ -243,7 +243,8 @@ def _own_audit(release: Any, table: Table, known: Collection[str] | None, person
     if known is not None and isinstance(release, TableRelease):
         known = [name for name in release.columns if name in known]
     if isinstance(release, RulesRelease):  # it takes every column for an item, or for one of cells
-        fitted = fitted.select([*as_subject(release).columns, *([] if person is None else [person])])
+        own = [*as_subject(release).columns, *([] if person is None else [person])]
+        fitted = fitted.select([name for name in own if name in fitted])
     return audit(release, fitted, public=known, person=person)
 
 

@@ -41,8 +41,8 @@ def in_kind(column: Column, kind: str) -> Column:
 def read_rows(releases: Sequence[Any], X: Any, y: Any, person: str | None = None) -> Table:
     """The rows as one table for all releases; the last of them says what `y` is.
 
-    A column that some release takes for categories keeps its texts, of which numbers can still be made. Where rules were
-    mined from baskets, these may have any form that rules are mined from; then every item is a column.
+    A column that some release takes for categories keeps its texts, of which numbers can still be made. Baskets that
+    rules were mined from may have any form that rules are mined from; then every item is a column.
     """
     if any(isinstance(release, RulesRelease) and release.rows == "baskets" for release in releases):
         X = as_items(X, person)
@@ -66,14 +66,18 @@ def read_rows(releases: Sequence[Any], X: Any, y: Any, person: str | None = None
 
 
 def as_items(X: Any, person: str | None) -> Any:
-    """Baskets with a column for every item, where they are lists of items or lines of transaction and item."""
+    """Baskets with a column of yes and no for every item, in whichever form they come; a table of more stays as it is.
+
+    So the same baskets have the same digests in every form.
+    """
     from shoal.audit.rules.transactions import read_transactions
 
-    is_frame = hasattr(X, "columns") or isinstance(X, Table | Mapping)
-    names = list(map(str, X.columns)) if hasattr(X, "columns") else list(X) if is_frame else []
-    if is_frame and len(names) > 2 + (person in names):
+    try:
+        return read_transactions(X, () if person is None else (person,))
+    except DataError as error:
+        if error.code != "not-transactions" or not (hasattr(X, "columns") or isinstance(X, Table | Mapping)):
+            raise
         return X
-    return read_transactions(X, () if person is None else (person,))
 
 
 def kinds_of(release: Any) -> dict[str, Kind]:

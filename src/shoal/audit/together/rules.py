@@ -53,7 +53,8 @@ class ReleasedRules(Released):
             kinds = release.kinds
             cells = items_of_table(Table(in_kind(table[name], kinds[name]) for name in self.domain), (), release.cuts)
         else:
-            rows = [np.flatnonzero(has_item(table[name])) for name in self.domain]
+            nobody = np.empty(0, dtype=np.int64)
+            rows = [np.flatnonzero(has_item(table[name])) if name in table else nobody for name in self.domain]
             which = np.repeat(np.arange(len(rows)), list(map(len, rows)))
             cells = Transactions(np.concatenate(rows), which, list(self.domain), table.n_rows)
         return cells.with_categories(release.categories)
