@@ -9,7 +9,6 @@ import pytest
 from referencing import Registry, Resource
 
 from shoal import AnonymousRules, Confidence, audit, load
-from shoal.cli import run
 from shoal.errors import DataError, PromiseError, ReleaseError, RequirementError, RoleError
 
 BASKETS = (
@@ -214,17 +213,3 @@ def test_a_broken_file_is_refused(release, tmp_path, change, message):
     (tmp_path / "rules.json").write_text(json.dumps(body), encoding="utf-8")
     with pytest.raises(ReleaseError, match=message):
         load(tmp_path / "rules.json")
-
-
-def test_the_command(tmp_path, capsys):
-    lines = ["basket,item", *(f"{i},{item}" for i, basket in enumerate(BASKETS) for item in basket)]
-    (tmp_path / "baskets.csv").write_text("\n".join(lines), encoding="utf-8")
-    asked = ["rules", str(tmp_path / "baskets.csv"), "-k", "10", "--private", "pills", "--min-support", "5"]
-    assert run([*asked, "-o", str(tmp_path / "rules.json")]) == 0
-    assert "bread ⇒ pills: 30 of 50 people" in capsys.readouterr().out
-    assert run([*asked, "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == {"release", "report", "written"}
-    assert run(["audit", str(tmp_path / "rules.json"), str(tmp_path / "baskets.csv")]) == 0
-    assert run(["audit", str(tmp_path / "rules.json"), str(tmp_path / "baskets.csv"), "-k", "40"]) == 3
-    assert run(asked[:-4]) == 2
-    assert run([*asked, "--public", "bread"]) == 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules audited together with other releases of the same rows, against plain enumeration of the joint spans."""
 
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 
 import pandas as pd
 import pytest
@@ -124,7 +124,7 @@ def _states(release, frame):
             ends = [*(repr(cut) if cut % 1 else str(int(cut)) for cut in cuts)]
             texts = [
                 f"<={ends[0]}",
-                *(f"({low}, {high}]" for low, high in zip(ends, ends[1:], strict=False)),
+                *(f"({low}, {high}]" for low, high in pairwise(ends)),
                 f">{ends[-1]}",
             ]
             has.add(f"{column}={texts[place]}")

@@ -56,9 +56,7 @@ def rules(
     ] = False,
     columns: Annotated[
         bool,
-        typer.Option(
-            "--columns", help="DATA is a table: each cell is an item, column=value. Numbers are put into classes."
-        ),
+        typer.Option("--columns", help="DATA is a table: each cell is an item, column=value, or a class of numbers."),
     ] = False,
     out: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the release to this JSON file.")
@@ -88,15 +86,18 @@ def rules(
         raise Usage("Name either the public items, with --public, or the private ones, with --private.")
     table = read_data(project, source) if columns else read_baskets(project, source)
     also = () if project.person is None else (project.person,)
-    transactions = table if columns else read_transactions(table, also)
-    known = [name for name in table if name not in also] if columns else transactions.item_names
+    if columns:
+        rows, known = table, [name for name in table if name not in also]
+    else:
+        rows = transactions = read_transactions(table, also)
+        known = list(transactions.item_names)
     for name in hidden:
         if name not in known:
             raise Usage(f"--private: there is no {'column' if columns else 'item'} {name!r}.{closest(name, known)}")
     miner = AnonymousRules(
         privacy=requirement,
         public_items=public or [name for name in known if name not in hidden],
-        min_support=min_support if min_support < 1 else int(min_support),
+        min_support=int(min_support) if min_support >= 1 and min_support.is_integer() else min_support,
         min_confidence=min_confidence,
         value=value.value,
         hierarchy=None if hierarchy is None else Hierarchy.from_file(hierarchy),
@@ -107,7 +108,7 @@ def rules(
         rows="table" if columns else "baskets",
     )
     with output.busy("Mining"):
-        miner.fit(transactions)
+        miner.fit(rows)
     if out is not None:
         miner.release_.save(out)
         output.written.append(str(out))

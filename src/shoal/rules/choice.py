@@ -72,23 +72,18 @@ class Choice:
         problem = Problem(self.counter, list(number), self.requirement, self.sensitive)
         return problem, np.array([number[each] for each in signatures], dtype=np.int64)
 
-    def of(self, rules: Sequence[Candidate], worth: NDArray[np.float64], beside: Sequence[Candidate] = ()) -> Chosen:
-        """The rules to release beside others. Rules must come the most valuable first."""
+    def of(self, rules: Sequence[Candidate], worth: NDArray[np.float64]) -> Chosen:
+        """The rules to release. They must come the most valuable first."""
         if not rules:
             return Chosen([], 0, 0, 0, 0.0, 0.0, 0.0)
-        problem, kind = self._problem([*beside, *rules])
-        fixed = np.unique(kind[: len(beside)])
-        kind = kind[len(beside) :]
-        value, number = (
-            np.bincount(kind, weights=each, minlength=len(problem)).astype(np.float64)
-            for each in (worth, np.ones(len(kind)))
-        )
-        first_seen = np.array(list(dict.fromkeys([*fixed.tolist(), *kind.tolist()])), dtype=np.int64)
-        taken = choose(problem, value, first_seen, fixed)
-        taken, most_worth = best(problem, value, taken, fixed, STEPS)
+        problem, kind = self._problem(rules)
+        nothing = np.empty(0, dtype=np.int64)
+        value, number = (np.bincount(kind, weights=each).astype(np.float64) for each in (worth, np.ones(len(kind))))
+        first_seen = np.array(list(dict.fromkeys(kind.tolist())), dtype=np.int64)
+        taken, most_worth = best(problem, value, choose(problem, value, first_seen, nothing), nothing, STEPS)
         most = most_worth
         if (value != number).any():
-            most = best(problem, number, taken, fixed, STEPS)[1]
+            most = best(problem, number, taken, nothing, STEPS)[1]
         greedy = problem.taken(first_seen)
         return Chosen(
             kept=[rule for rule, keep in zip(rules, taken[kind], strict=True) if keep],
@@ -99,6 +94,19 @@ class Choice:
             greedy_worth=float(value[greedy].sum()),
             most_worth=most_worth,
         )
+
+    def beside(
+        self, kept: Sequence[Candidate], rules: Sequence[Candidate], worth: NDArray[np.float64]
+    ) -> list[Candidate]:
+        """Which of some rules to release beside others. They must come the most valuable first."""
+        if not rules:
+            return []
+        problem, kind = self._problem([*kept, *rules])
+        fixed, kind = np.unique(kind[: len(kept)]), kind[len(kept) :]
+        value = np.bincount(kind, weights=worth, minlength=len(problem)).astype(np.float64)
+        order = np.array(list(dict.fromkeys([*fixed.tolist(), *kind.tolist()])), dtype=np.int64)
+        taken = choose(problem, value, order, fixed)
+        return [rule for rule, keep in zip(rules, taken[kind], strict=True) if keep]
 
     def blame(self, kept: Sequence[Candidate], dropped: Sequence[Candidate]) -> list[Dropped]:
         """For each rule that was dropped, the smallest group that it would set apart."""

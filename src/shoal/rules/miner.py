@@ -154,11 +154,7 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         dropped = [rule for rule in mined if rule not in set(kept)]
         general, categories = self._generalised(choice, kept, dropped)
         if not kept and not general and not known:
-            raise PromiseError(
-                "no-rules",
-                f"Of {len(found):,} rule(s) that name something private none can leave: each alone sets a group apart "
-                "that is too small, or never fails. Lower min_support or min_confidence, or the requirement.",
-            )
+            raise PromiseError("no-rules", self._why_none(len(found), counter.n_people, least_people(requirement)))
         roles = public | categories.keys()
         self.report_ = RuleReport(
             mined=len(found),
@@ -185,6 +181,22 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             raise PromiseError("audit-failed", f"The rules failed their audit and are withheld. {worst.message}")
         self.release_ = release.with_audit(verdict)
         return self
+
+    def _why_none(self, n_found: int, n_people: int, needed: int) -> str:
+        if not n_found:
+            return (
+                "No rule that names something private has the support and confidence asked for. Lower min_support or "
+                "min_confidence, and check which items are private."
+            )
+        if needed > n_people:
+            return (
+                f"Every group must have {needed:,} people, and there are {n_people:,}: no rule that names something "
+                "private can leave. Lower the requirement."
+            )
+        return (
+            f"Of {n_found:,} rule(s) that name something private none can leave: each alone sets a group apart that is "
+            "too small, or never fails. Lower min_support or min_confidence, or the requirement."
+        )
 
     def _check(self, y: None, requirement: Requirement) -> None:
         if y is not None:
@@ -281,7 +293,7 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         rules = [rule for rule in rules if rule.confidence >= self.min_confidence and not _is_certain(rule, public)]
         rules = self._by_value(rules, counter.n_people)
         wider = Choice(counter, public, choice.requirement, choice.sensitive)
-        general = wider.of(rules, self._worth(rules, counter.n_people), beside=kept).kept
+        general = wider.beside(kept, rules, self._worth(rules, counter.n_people))
         named = frozenset[str]().union(*(rule.both for rule in general))
         return general, {name: members for name, members in hierarchy.members.items() if name in named}
 
