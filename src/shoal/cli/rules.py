@@ -47,10 +47,10 @@ def rules(
         list[str] | None,
         typer.Option("--private", metavar="ITEMS", help="The items an attacker does not know; all others are public."),
     ] = None,
-    merge: Annotated[
+    no_merge: Annotated[
         bool,
-        typer.Option("--merge/--no-merge", help='Offer rules that do not fit as one, with "this or that" for an item.'),
-    ] = True,
+        typer.Option("--no-merge", help='Never make one of rules that do not fit, with "this or that" for an item.'),
+    ] = False,
     public_rules: Annotated[
         bool, typer.Option("--public-rules", help="Release rules about public items alone, too.")
     ] = False,
@@ -65,7 +65,8 @@ def rules(
 ) -> None:
     """Mine association rules that may leave together.
 
-    DATA has two columns, transaction and item, or one yes-or-no column an item; or it is any table, with --columns.
+    DATA has two columns, transaction and item, or one yes-or-no column an item, or columns item1, item2, …; or it is
+    any table, with --columns.
     --public or --private names the items (with --columns: the columns) that an attacker knows or does not know.
     Nothing is written unless the audit holds. What was dropped, and for which group, is printed: it is not for
     publication.
@@ -101,7 +102,7 @@ def rules(
         min_confidence=min_confidence,
         value=value.value,
         hierarchy=None if hierarchy is None else Hierarchy.from_file(hierarchy),
-        merge=merge,
+        merge=not no_merge,
         public_rules=public_rules,
         sensitive=project.sensitive,
         person=project.person,
