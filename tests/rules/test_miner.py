@@ -109,6 +109,8 @@ def test_numbers_of_a_table_are_cut_into_classes():
     assert "age=37" not in str(release)
     assert audit(miner, table).holds
     assert audit(release, table, public=["age", "is=so"]).smallest_group == audit(miner, table).smallest_group
+    with pytest.raises(RoleError, match="Closest: 'age'"):
+        audit(release, table, public=["aeg"])
     # too few people for two classes: the column is no item, but may still be named
     few = AnonymousRules(privacy=21, **options)
     with pytest.raises(PromiseError, match="No rule that names something private"):
@@ -197,6 +199,10 @@ def first(body):
         (lambda body: body.update(rows="cells"), "rows must be"),
         (lambda body: body.update(items=body["items"] * 2), "named before"),
         (lambda body: body["items"][0].update(role="secret"), "role must be"),
+        (lambda body: body["items"][0].update(column="food"), "must name the column"),
+        (lambda body: body.update(rows="table"), "must name the column"),
+        (lambda body: body.update(cuts={"age": [3, 2]}), "ascending"),
+        (lambda body: body.update(cuts=[1, 2]), "an object from columns to numbers"),
         (lambda body: body["items"][0].update(members=[body["items"][0]["name"]]), "must name other items"),
         (lambda body: first(body).update(people=10**6), "at most as many"),
         (lambda body: first(body).update(people=0.5), "whole number"),

@@ -24,7 +24,7 @@ def parse_rules(body: dict[str, Any]) -> RulesRelease:
     if body["rows"] not in ("baskets", "table"):
         checks.refuse("rows", "must be 'baskets' or 'table'")
     people = checks.count(body["people"], "people")
-    items = _items(body["items"])
+    items = _items(body["items"], of_table=body["rows"] == "table")
     try:
         claims = tuple(claims_of(requirement_from_claims(checks.items(body["claims"], "claims", MOST_PARTS))))
     except RequirementError as error:
@@ -54,7 +54,7 @@ def parse_rules(body: dict[str, Any]) -> RulesRelease:
     )
 
 
-def _items(entries: Any) -> dict[str, Item]:
+def _items(entries: Any, *, of_table: bool) -> dict[str, Item]:
     items: dict[str, Item] = {}
     for i, entry in enumerate(checks.items(entries, "items", checks.MAX_VALUES)):
         at = f"items[{i}]"
@@ -68,7 +68,12 @@ def _items(entries: Any) -> dict[str, Item]:
         if name in members or len(set(members)) < len(members):
             checks.refuse(f"{at}.members", "must name other items, each once")
         column = checks.text(entry["column"], f"{at}.column") if "column" in entry else None
+        if of_table != (column is not None):
+            checks.refuse(at, "must name the column that it is a value of, of a table and only there")
         items[name] = Item(name, role, members, column)  # type: ignore[arg-type]
+    roles = {(item.column, item.role) for item in items.values() if item.column is not None}
+    if len(roles) > len({column for column, _ in roles}):
+        checks.refuse("items", "give a column two roles")
     for item in items.values():
         for member in item.members:
             if member in items and (items[member].members or items[member].role != item.role):

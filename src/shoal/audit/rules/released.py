@@ -20,7 +20,7 @@ from shoal.audit.rules.spans import RuleSubject
 from shoal.audit.rules.transactions import Transactions
 from shoal.audit.subject import audit_subject
 from shoal.data.table import Table
-from shoal.errors import DataError, RoleError
+from shoal.errors import DataError, RoleError, closest
 from shoal.privacy import Requirement
 from shoal.release.rules import RulesRelease, listed
 
@@ -87,6 +87,11 @@ def audit_rules(
             "(person=, or --person on the command line).",
         )
     transactions = transactions_of(release, X, person)
+    if release.rows == "table":
+        there = {*transactions.item_names, *transactions.column_of.values(), *release.kinds}
+        for name in () if public is None or isinstance(public, str) else public:
+            if name not in there:
+                raise RoleError("roles", f"There is no column {name!r} to be public.{closest(name, there)}")
     return audit_subject(
         ReleasedRuleSubject(release),
         transactions,

@@ -35,6 +35,8 @@ class ReleasedRules(Released):
                 "Rules over a table that claim something of private values are not audited together with other "
                 "releases: audit them alone.",
             )
+        if release.rows == "table" and any(item.column is None for item in release.items):
+            raise DataError("not-a-release", "These rules over a table do not say which columns they are about.")
         self.subject = ReleasedRuleSubject(release)
         self.roles = roles_of(release)
         super().__init__(release, self.subject.what, list(self.roles), None)
