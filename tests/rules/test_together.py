@@ -58,7 +58,7 @@ def released(chosen, lists):
     return RulesRelease(tuple(items), tuple(counted), len(lists), ({"requirement": "k-anonymity", "k": 2},))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(baskets, rules, rules, st.integers(2, 4))
 def test_two_releases_of_the_same_baskets_are_one_of_all_their_rules(lists, one, other, k):
     """What names public items alone is left out: by the definition of the ledger it is a release that tells nothing."""
