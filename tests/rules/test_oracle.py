@@ -77,7 +77,7 @@ def test_all_rules_that_name_something_private_are_mined(lists, least, confidenc
 @settings(max_examples=40, deadline=None)
 @given(baskets, st.integers(2, 5), st.sampled_from(["lift", "confidence_support", "number"]))
 def test_what_is_released_keeps_k_by_the_definition(lists, k, value):
-    miner = AnonymousRules(privacy=k, public_items=PUBLIC, min_support=2, min_confidence=0.4, value=value)
+    miner = AnonymousRules(privacy=k, public_items=PUBLIC, min_support=2, min_confidence=0.4, value=value, merge=False)
     plain = mined_plainly(lists, 2, 0.4)
     uncertain = {
         rule: counts for rule, counts in plain.items() if not (rule[0] <= set(PUBLIC) and counts[0] == counts[1])
@@ -103,6 +103,31 @@ def test_what_is_released_keeps_k_by_the_definition(lists, k, value):
     assert all(each.people < k for each in report.dropped)
     if value == "number":
         assert report.kept >= report.greedy
+
+
+@settings(max_examples=40, deadline=None)
+@given(baskets, st.integers(2, 5))
+def test_merged_rules_keep_k_by_the_definition_too(lists, k):
+    miner = AnonymousRules(privacy=k, public_items=PUBLIC, min_support=2, min_confidence=0.4)
+    try:
+        release = miner.fit(lists).release_
+    except PromiseError:
+        return
+    named = {name for rule in release.rules for name in (*rule.antecedent, *rule.consequent)}
+    either = {name: set(name.split(" or ")) for name in named if " or " in name}
+    assert all(items <= set(PUBLIC) for items in either.values())
+    wider = [basket | {name for name, items in either.items() if items & basket} for basket in lists]
+    rules = [(frozenset(rule.antecedent), frozenset(rule.consequent)) for rule in release.rules]
+
+    def wide_span(basket):
+        public = basket & {*PUBLIC, *either}
+        return frozenset(tuple(state(rule, public | chosen) for rule in rules) for chosen in subsets(PRIVATE))
+
+    spans = [wide_span(basket) for basket in wider]
+    assert all(len(each) == 1 or spans.count(each) >= k for each in spans)
+    for rule, (before, after) in zip(release.rules, rules, strict=True):
+        assert rule.antecedent_people == sum(before <= basket for basket in wider)
+        assert rule.people == sum(before | after <= basket for basket in wider)
 
 
 @settings(max_examples=15, deadline=None)
