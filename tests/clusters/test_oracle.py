@@ -124,7 +124,7 @@ def test_spans_after_a_split_are_those_worked_out_from_scratch(seed):
     ]
     encoding = Encoding(attributes, {"age": Scale(10, 5), "ward": Scale(), "dose": Scale(4, 2), "size": Scale()})
     public = [name for name in table if name not in private]
-    judge = Judge(table, encoding, public, KAnonymity(1), [None], None, 1)
+    judge = Judge(table, encoding, public, KAnonymity(1), [], None, 1)
     part = np.zeros(len(judge.points), dtype=np.int64)
     model = judge.judge(part)
     for new in range(1, 9):

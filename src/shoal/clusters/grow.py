@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from shoal._kernels.spanning import below, spanning_tree
-from shoal.audit.clusters.cells import Floats
-from shoal.audit.groups import Ids
 from shoal.clusters.judge import Judge, Model
+from shoal.clusters.territory import Ids
+from shoal.release.encoding import Floats
 
 MANY = 5_000  # distinct rows beyond which a run of refused edges ends the search
 MOST_REFUSED = 25  # that many in a row

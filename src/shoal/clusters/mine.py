@@ -127,10 +127,10 @@ def _settled(wish: Wish, table: Table, public: Sequence[str], whose: np.ndarray 
     return Table(columns)
 
 
-def _asked_of(wish: Wish, table: Table) -> list[Column | None]:
-    """The columns whose values the requirement is about; [None] where sizes are all it asks."""
+def _asked_of(wish: Wish, table: Table) -> list[Column]:
+    """The columns whose values the requirement is about; none where sizes are all it asks."""
     if not needs_values(wish.requirement):
-        return [None]
+        return []
     if not wish.sensitive:
         raise RequirementError(
             "nothing-sensitive",

@@ -135,7 +135,7 @@ class ClustersRelease:
         """One centroid by column: a mean, or the shares of values that are not 0."""
         stated: dict[str, Any] = {}
         for place, each in enumerate(self.attributes):
-            own = self.means[number, self.encoding.own(place)].tolist()
+            own = self.means[number, self.encoding.stated(place)].tolist()
             shares = {value: plain(share) for value, share in zip(each.values, own, strict=False) if share}
             stated[each.name] = plain(own[0]) if each.type == "numeric" else shares
         return stated

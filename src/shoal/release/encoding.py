@@ -21,22 +21,56 @@ Floats = NDArray[np.float64]
 class Scale:
     """How one column is encoded.
 
-    A numeric column is one feature, (number - centre) / scale. A categorical column has a feature for each value:
-    1 / scale for the value that a row has and 0 for the others.
+    A numeric column is one feature, (number - centre) / scale. A categorical column has a feature for each value, and
+    last for missing where it can be: 1 / scale for the one that a row has and 0 for the others.
+
+    With `levels`, a categorical column has such features for the groups of each level too, and all of them are divided
+    by the square root of the number of levels, the values themselves among them. So the squared distance of two values
+    is 2 / scale² times the share of levels that tell them apart: it grows as the way between them in the hierarchy
+    does. Missing is a group of its own at every level.
+
+    Attributes
+    ----------
+    centre, scale
+        As above; the centre of a categorical column is 0.
+    levels
+        For each level above the values the group of every value, in their order.
     """
 
     centre: float = 0.0
     scale: float = 1.0
+    levels: tuple[tuple[str, ...], ...] = ()
 
     def to_json(self, attribute: Attribute) -> dict[str, Any]:
         """The scale of a column as plain JSON."""
-        if attribute.type == "categorical":
-            return {"scale": plain(self.scale)}
-        return {"centre": plain(self.centre), "scale": plain(self.scale)}
+        if attribute.type == "numeric":
+            return {"centre": plain(self.centre), "scale": plain(self.scale)}
+        levels = {"levels": [list(level) for level in self.levels]} if self.levels else {}
+        return {"scale": plain(self.scale), **levels}
+
+    def features(self, attribute: Attribute) -> Floats:
+        """The features of every value of a categorical column, and last of missing where it can be.
+
+        >>> two = Attribute("job", "public", "categorical", values=("cook", "dentist", "doctor"))
+        >>> (Scale(levels=(("other", "health", "health"),)).features(two) * 2**0.5).round(12)
+        array([[1., 0., 0., 1., 0.],
+               [0., 1., 0., 0., 1.],
+               [0., 0., 1., 0., 1.]])
+        """
+        n = len(attribute.values) + attribute.missing
+        parts = [np.eye(n)]
+        for level in self.levels:
+            number: dict[str, int] = {}
+            group = [number.setdefault(label, len(number)) for label in level] + [len(number)] * attribute.missing
+            parts.append(np.eye(len(number) + attribute.missing)[group])
+        return np.concatenate(parts, axis=1) / (self.scale * np.sqrt(len(parts)))
 
 
 class Encoding:
-    """The features of some columns, in order: one a numeric column, one a value of a categorical column.
+    """The features of some columns, in order.
+
+    A point has features. What a centroid states are means of numbers and shares of values, with the share of missing
+    last where a column can be missing; features follow from these.
 
     Parameters
     ----------
@@ -49,40 +83,63 @@ class Encoding:
     def __init__(self, attributes: Sequence[Attribute], scales: Mapping[str, Scale]) -> None:
         self.attributes = tuple(attributes)
         self.scales = dict(scales)
-        widths = [1 if each.type == "numeric" else len(each.values) for each in self.attributes]
-        self.starts = np.cumsum([0, *widths])
-        self.centres = np.repeat([self.scales[each.name].centre for each in self.attributes], widths)
-        self.factors = np.repeat([1 / self.scales[each.name].scale for each in self.attributes], widths)
+        self._tables = [
+            np.zeros((1, 1)) if each.type == "numeric" else self.scales[each.name].features(each)
+            for each in self.attributes
+        ]
+        self._stated = np.cumsum([0, *(len(table) for table in self._tables)])
+        self._features = np.cumsum([0, *(table.shape[1] for table in self._tables)])
 
     @property
     def n_features(self) -> int:
         """How many features there are."""
-        return int(self.starts[-1])
+        return int(self._features[-1])
+
+    @property
+    def n_stated(self) -> int:
+        """How many numbers a centroid states."""
+        return int(self._stated[-1])
 
     def own(self, number: int) -> slice:
         """Where the features of the attribute of some number are."""
-        return slice(int(self.starts[number]), int(self.starts[number + 1]))
+        return slice(int(self._features[number]), int(self._features[number + 1]))
 
-    def plain_numbers(self, number: int, column: Column) -> Floats:
-        """For each entry of a column's dictionary, and last for missing, its features before they are scaled.
+    def stated(self, number: int) -> slice:
+        """Where the mean, or the shares, of the attribute of some number are."""
+        return slice(int(self._stated[number]), int(self._stated[number + 1]))
+
+    def numbers(self, number: int, column: Column) -> Floats:
+        """For each entry of a column's dictionary, and last for missing, its features.
 
         Numbers beyond the stated bounds count as the bound. NaN stands for what cannot be encoded.
         """
-        attribute = self.attributes[number]
+        attribute, table = self.attributes[number], self._tables[number]
         if attribute.type == "numeric":
             assert attribute.bounds is not None
-            return np.append(np.clip(column.numbers, *attribute.bounds), np.nan)[:, None]
+            return self._scaled_numbers(number, np.append(np.clip(column.numbers, *attribute.bounds), np.nan)[:, None])
         place = {value: i for i, value in enumerate(attribute.values)}
-        known = np.array([*(place.get(value, -1) for value in column.names), -1])
-        return np.where((known < 0)[:, None], np.nan, known[:, None] == np.arange(len(place)))
+        missing = len(place) if attribute.missing else -1
+        known = np.array([*(place.get(value, -1) for value in column.names), missing])
+        return np.where((known < 0)[:, None], np.nan, table[known])
 
-    def numbers(self, number: int, column: Column) -> Floats:
-        """For each entry of a column's dictionary, and last for missing, its features."""
-        return self.scaled(self.plain_numbers(number, column), self.own(number))
+    def scaled(self, means: Floats) -> Floats:
+        """Means and shares as points."""
+        points = np.empty((len(means), self.n_features))
+        for number, (attribute, table) in enumerate(zip(self.attributes, self._tables, strict=True)):
+            stated = means[:, self.stated(number)]
+            numeric = attribute.type == "numeric"
+            points[:, self.own(number)] = self._scaled_numbers(number, stated) if numeric else stated @ table
+        return points
 
-    def scaled(self, numbers: Floats, features: slice = slice(None)) -> Floats:
-        """Means or shares as features."""
-        return np.asarray((numbers - self.centres[features]) * self.factors[features])
+    def means(self, points: Floats) -> Floats:
+        """The means and shares of points: what `scaled` makes points of."""
+        means = np.empty((len(points), self.n_stated))
+        for number, attribute in enumerate(self.attributes):
+            scale, stated = self.scales[attribute.name], self.stated(number)
+            first = self.own(number).start
+            own = points[:, first : first + stated.stop - stated.start]  # the values come before their groups
+            means[:, stated] = own * scale.scale * np.sqrt(len(scale.levels) + 1) + scale.centre
+        return means
 
     def points(self, table: Table) -> Floats:
         """The features of every row."""
@@ -99,3 +156,7 @@ class Encoding:
                 f"does not know, in column(s) {', '.join(map(repr, at))}. Fill them in, or leave these rows out.",
             )
         return points
+
+    def _scaled_numbers(self, number: int, numbers: Floats) -> Floats:
+        scale = self.scales[self.attributes[number].name]
+        return np.asarray((numbers - scale.centre) * (1 / scale.scale))
