@@ -56,23 +56,19 @@ class Counter:
         people_by_value(self._person[self._order], group[self._order], 1, all_groups, codes, starts, ends, out)
         return out[0]
 
-    def hold(self, group: Ids, exempt: NDArray[np.bool_]) -> bool:
-        """Whether every group of rows keeps the requirement, those of exempt rows aside."""
+    def failing(self, group: Ids, exempt: NDArray[np.bool_]) -> int:
+        """How many rows are in groups that do not keep the requirement, those of exempt rows aside."""
         _, example, group = np.unique(group, return_index=True, return_inverse=True)
         group, asked = group.reshape(-1), ~exempt[example]
-        people = self.people(group, len(example))[asked, None]
-        by_value: list[Ids] | None = None
+        people = self.people(group, len(example))[:, None]
+        keeps = np.ones(len(example), dtype=bool)
         for part in self._parts:
             if not needs_values(part):
-                if not And((part,)).holds(people).all():
-                    return False
+                keeps &= And((part,)).holds(people)
                 continue
-            if by_value is None:
-                by_value = [self._by_value(group, len(example), column)[asked] for column in self._sensitive]
-            for counts, totals in zip(by_value, self._totals, strict=True):
-                if not And((part,)).holds(counts, totals).all():
-                    return False
-        return True
+            for column, totals in zip(self._sensitive, self._totals, strict=True):
+                keeps &= And((part,)).holds(self._by_value(group, len(example), column), totals)
+        return int((asked & ~keeps)[group].sum())
 
 
 def numbered(columns: Sequence[NDArray[Any]], n_rows: int) -> Ids:

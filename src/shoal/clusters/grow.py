@@ -16,6 +16,9 @@ from shoal.release.encoding import Floats
 MANY = 5_000  # distinct rows beyond which a run of refused edges ends the search
 MOST_REFUSED = 25  # that many in a row
 INIT = 3  # starts of 2-means, the best of which is taken
+STEP = 0.03  # by what share of the standard deviation of a column a centroid is moved at a time
+FARTHEST = 0.2  # and at most in all
+PATIENCE = 20  # moves in a row that help nobody
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,12 @@ def grow_by_edges(judge: Judge, model: Model, stop: Stop, least: int) -> Model:
 
 
 def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.RandomState) -> Model:
-    """Split the cluster in two whose split lowers inertia most among those that may be split, again and again.
+    """Take the centroids of k-means with one cluster more, as long as they, or some near them, may be released.
 
-    In each round the centroids of k-means with one cluster more are tried first, then those that it reaches from a
-    split, then those of the split itself.
+    In each round the centroids of k-means come first, then those that it reaches from the split of one cluster in two
+    that lowers inertia most, then the others. Of the first two, centroids that only few people's groups forbid are
+    moved a little. Where all of one size are refused, the centroids of k-means with another cluster more are tried
+    before giving up.
     """
     whole = _inertia(judge)
     halves: dict[bytes, tuple[float, Ids]] = {}  # of the clusters seen so far
@@ -95,18 +100,43 @@ def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.Rand
                 splits.append((-gain, number, second))
         if not splits:
             return model
-        found = judge.judge(_by_k_means(judge, len(model) + 1, "k-means++", random))
-        for _, number, second in sorted(splits, key=lambda each: each[:2]):
+        n = len(model) + 1
+        found = _mended(judge, _by_k_means(judge, n, "k-means++", random), random)
+        for place, (_, number, second) in enumerate(sorted(splits, key=lambda each: each[:2])):
             if found is not None:
                 break
             part = model.part.copy()
             part[second] = len(model)
-            moved = _by_k_means(judge, len(model) + 1, _means(judge, part), random)
-            found = judge.judge(moved) or judge.judge(part, model, (number, len(model)))
+            moved = _by_k_means(judge, n, _means(judge, part), random)
+            found = (judge.judge(moved) if place else _mended(judge, moved, random)) or judge.judge(
+                part, model, (number, len(model))
+            )
+        if found is None and stop.n_clusters != n and n < len(judge.points):
+            found = _mended(judge, _by_k_means(judge, n + 1, "k-means++", random), random)
         if found is None:
             return model
         model = found
     return model
+
+
+def _mended(judge: Judge, part: Ids, random: np.random.RandomState) -> Model | None:
+    """The means of some parts, moved a little at random while that leaves fewer people in groups that fail.
+
+    Spans that very few people have are those at the rim, so that a small move of a border takes them away.
+    """
+    best = judge.look(part)
+    if best is None or best.failing > max(2 * judge.least, len(judge.distinct_of) // 100):
+        return None
+    moved = np.zeros_like(best.means)
+    idle = 0
+    while best.failing and idle < PATIENCE:
+        step = STEP * random.normal(size=moved.shape) * judge.spread
+        trial = np.clip(moved + step, -FARTHEST * judge.spread, FARTHEST * judge.spread)
+        found = judge.look(part, trial)
+        idle += 1
+        if found is not None and found.failing < best.failing:
+            best, moved, idle = found, trial, 0
+    return None if best.failing else best
 
 
 def _in_two(judge: Judge, rows: Ids, random: np.random.RandomState) -> tuple[float, Ids]:

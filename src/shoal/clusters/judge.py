@@ -31,13 +31,16 @@ class Model:
     Attributes
     ----------
     part
-        For every distinct row the cluster whose centroid it has a part in: the centroid is the mean of these rows.
+        For every distinct row the cluster whose centroid it has a part in: the centroid is the mean of these rows,
+        perhaps moved a little.
     means, centroids
         The centroids as they are stated, and as points.
     people
         How many people are nearest to each.
     state
         Which clusters people with each combination of public values can be in (combinations × clusters).
+    failing
+        How many rows are in groups that do not keep the requirement: 0 where the clusters may be released.
     """
 
     part: Ids
@@ -45,6 +48,7 @@ class Model:
     centroids: Floats
     people: Ids
     state: States
+    failing: int
 
     def __len__(self) -> int:
         return len(self.means)
@@ -79,44 +83,71 @@ class Judge:
         person: Ids | None,
         least: int,
     ) -> None:
-        self._encoding, self._least = encoding, least
+        self._encoding, self.least = encoding, least
         self._counter = Counter(requirement, sensitive, person)
         self.distinct_of = numbered([column.codes for column in table.values()], table.n_rows)
         _, example, self.weights = np.unique(self.distinct_of, return_index=True, return_counts=True)
         self.points = encoding.points(table.take(example))
+        self.spread = self._spread(encoding)
         known = [name for name in table if name in public]
         self._kind = numbered([table[name].codes for name in known], table.n_rows)
         _, kinds = np.unique(self._kind, return_index=True)
         self._n_kinds = len(kinds)
         self._territory = None if len(known) == len(table) else Territory(encoding, known, table.take(kinds))
 
+    def _spread(self, encoding: Encoding) -> Floats:
+        """The standard deviation of each number that a centroid states; 0 for a share."""
+        mean = np.average(self.points, axis=0, weights=self.weights)
+        spread = np.sqrt(np.average((self.points - mean) ** 2, axis=0, weights=self.weights))
+        stated = np.zeros(encoding.n_stated)
+        for number, attribute in enumerate(encoding.attributes):
+            if attribute.type == "numeric":
+                stated[encoding.stated(number)] = spread[encoding.own(number)] * encoding.scales[attribute.name].scale
+        return stated
+
     def judge(self, part: Ids, before: Model | None = None, split: tuple[int, int] | None = None) -> Model | None:
         """The clusters that are the means of some parts of the distinct rows; None where they may not be released.
 
         Where only one cluster of `before` was split, `split` says which, and the number of its second half.
         """
+        found = self.look(part, None, before, split)
+        return None if found is None or found.failing else found
+
+    def look(
+        self,
+        part: Ids,
+        moved: Floats | None = None,
+        before: Model | None = None,
+        split: tuple[int, int] | None = None,
+    ) -> Model | None:
+        """The clusters of some parts, and how many people's groups fail; None where that cannot be mended.
+
+        `moved` says by how much each number that a centroid states is moved from the mean of its part.
+        """
         n = int(part.max()) + 1
-        if self._people(part, n).min() < self._least:
+        if self._people(part, n).min() < self.least:
             return None
-        means = self._means(part, n)
+        means = self._means(part, n, moved)
         centroids = self._encoding.scaled(means)
         if len(np.unique(centroids, axis=0)) < n:
             return None
         nearest = self._nearest(centroids)
         people = self._people(nearest, n)
-        if people.min() < self._least or not self._no_row_is_told(centroids, nearest):
+        if people.min() < self.least or not self._no_row_is_told(centroids, nearest):
             return None
         state = self._state(centroids, nearest, before, split)
-        return Model(part, means, centroids, people, state) if self._groups_hold(state) else None
+        return Model(part, means, centroids, people, state, self._failing(state))
 
     def _people(self, of_distinct: Ids, n: int) -> Ids:
         return self._counter.people(of_distinct[self.distinct_of], n)
 
-    def _means(self, part: Ids, n: int) -> Floats:
-        """Rounded means of parts in the units of their columns, within their bounds."""
+    def _means(self, part: Ids, n: int, moved: Floats | None) -> Floats:
+        """Rounded means of parts, moved, in the units of their columns and within their bounds."""
         weight = np.bincount(part, weights=self.weights, minlength=n)
         sums = [np.bincount(part, weights=feature * self.weights, minlength=n) for feature in self.points.T]
         means = self._encoding.means(np.column_stack(sums) / weight[:, None])
+        if moved is not None:
+            means += moved
         for number, attribute in enumerate(self._encoding.attributes):
             own = self._encoding.stated(number)
             digits = DIGITS - int(np.floor(np.log10(self._encoding.scales[attribute.name].scale)))
@@ -147,20 +178,20 @@ class Judge:
         settle(state)
         return state
 
-    def _groups_hold(self, state: States) -> bool:
-        """Whether every group keeps the requirement; people whose span is in doubt are told apart by public values."""
+    def _failing(self, state: States) -> int:
+        """How many rows' groups fail; people whose span is in doubt are told apart by public values."""
         group = numbered(list(state.T), len(state))
         in_doubt = (state == UNDECIDED).any(axis=1)
         group = np.where(in_doubt, len(state) + np.arange(len(state)), group)
         exempt = ~in_doubt & ((state > NO).sum(axis=1) == 1)
-        return self._counter.hold(group[self._kind], exempt[self._kind])
+        return self._counter.failing(group[self._kind], exempt[self._kind])
 
     def _no_row_is_told(self, centroids: Floats, nearest: Ids) -> bool:
         """Whether no centroid happens to be the row of few people: an audit could not tell it from a stolen one.
 
         The mean of the people who are nearest may be anybody's row.
         """
-        if self._least < 2:
+        if self.least < 2:
             return True
         sizes = np.abs(self.points).max(axis=0)
         for number, centroid in enumerate(centroids):
@@ -169,7 +200,7 @@ class Judge:
             if not len(same):
                 continue
             is_same: NDArray[np.int64] = np.isin(np.arange(len(self.points)), same).astype(np.int64)
-            if self._people(is_same, 2)[1] >= self._least:
+            if self._people(is_same, 2)[1] >= self.least:
                 continue
             own = nearest == number
             mean = np.average(self.points[own], axis=0, weights=self.weights[own])
