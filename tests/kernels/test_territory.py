@@ -48,9 +48,7 @@ def cell_by_corners(slopes, sums, me):
     if not corners:
         return NO
     middle = [sum(each) / len(corners) for each in zip(*corners, strict=True)]
-    inside = all(
-        sum(x * y for x, y in zip(way, middle, strict=True)) < limit for way, limit in sides[: len(sums) - 1]
-    )
+    inside = all(sum(x * y for x, y in zip(way, middle, strict=True)) < limit for way, limit in sides[: len(sums) - 1])
     return YES if inside else UNDECIDED
 
 

@@ -27,9 +27,7 @@ DEEPEST = 200  # of them that may wait
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def reach(
-    fixed: Any, offsets: Any, slopes: Any, counts: Any, slack: Any, cells: Any, spare: float, split: bool
-) -> Any:
+def reach(fixed: Any, offsets: Any, slopes: Any, counts: Any, slack: Any, cells: Any, spare: float, split: bool) -> Any:
     """For every person and some centroids whether the centroid can be the nearest: YES, NO or UNDECIDED.
 
     Parameters
@@ -107,9 +105,9 @@ def reach(
                         continue
                     cut = -1
                     for i in range(d):
-                        if split and counts[i] and top[i] > low[i]:
-                            if cut < 0 or abs(point[i] - tried[i]) > abs(point[cut] - tried[cut]):
-                                cut = i
+                        wide = split and counts[i] and top[i] > low[i]
+                        if wide and (cut < 0 or abs(point[i] - tried[i]) > abs(point[cut] - tried[cut])):
+                            cut = i
                     if cut < 0:
                         found = UNDECIDED
                         continue

@@ -40,21 +40,21 @@ class Counter:
         """How many different people each of n groups of rows has."""
         if self._order is None or self._person is None:
             return np.bincount(group, minlength=n)
-        out = np.zeros((1, n), dtype=np.int64)
+        out: Ids = np.zeros((1, n), dtype=np.int64)
         starts, ends, all_groups = np.array([0]), np.array([len(group)]), np.arange(n)[None]
         people_by_branch(self._person[self._order], group[self._order], 1, all_groups, starts, ends, out)
-        return out[0]
+        return np.asarray(out[0])
 
     def _by_value(self, group: Ids, n: int, column: Column) -> Ids:
         """The people of each of n groups by value; somebody with several counts with the one that most have."""
         if self._order is None or self._person is None:
             counts = np.bincount(group * column.n_codes + column.codes, minlength=n * column.n_codes)
             return counts.reshape(n, column.n_codes)
-        out = np.zeros((1, n, column.n_codes), dtype=np.int64)
+        out: Ids = np.zeros((1, n, column.n_codes), dtype=np.int64)
         starts, ends, all_groups = np.array([0]), np.array([len(group)]), np.arange(n)[None]
         codes = column.codes[self._order].astype(np.int64)
         people_by_value(self._person[self._order], group[self._order], 1, all_groups, codes, starts, ends, out)
-        return out[0]
+        return np.asarray(out[0])
 
     def failing(self, group: Ids, exempt: NDArray[np.bool_]) -> int:
         """How many rows are in groups that do not keep the requirement, those of exempt rows aside."""

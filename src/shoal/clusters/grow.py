@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,7 @@ from shoal.clusters.territory import Ids
 from shoal.release.encoding import Floats
 
 MANY = 5_000  # distinct rows beyond which a run of refused edges ends the search
+KEPT = 3  # clusterings on the way, should the audit leave open what was decided here
 MOST_REFUSED = 25  # that many in a row
 INIT = 3  # starts of 2-means, the best of which is taken
 STEP = 0.03  # by what share of the standard deviation of a column a centroid is moved at a time
@@ -33,7 +36,27 @@ class Stop:
         return self.n_clusters is not None and len(model) >= self.n_clusters
 
 
-def grow_by_edges(judge: Judge, model: Model, stop: Stop, least: int) -> Model:
+class Path:
+    """The clusters so far, one more split each time; the latest few are kept."""
+
+    def __init__(self, model: Model) -> None:
+        self._models = deque([model], maxlen=KEPT)
+
+    @property
+    def now(self) -> Model:
+        """The latest."""
+        return self._models[-1]
+
+    def add(self, model: Model) -> None:
+        """Go on."""
+        self._models.append(model)
+
+    def latest_first(self) -> Iterator[Model]:
+        """From the latest back."""
+        return reversed(self._models)
+
+
+def grow_by_edges(judge: Judge, path: Path, stop: Stop) -> None:
     """Cut the longest edge of the minimal spanning tree that may be cut, again and again.
 
     An edge that may not be cut is tried anew once another was: spans may have grown wider by then.
@@ -55,13 +78,14 @@ def grow_by_edges(judge: Judge, model: Model, stop: Stop, least: int) -> Model:
     cut = np.zeros(n, dtype=bool)
     cut[order[0]] = True  # there is no edge above the root
     cluster_of = np.zeros(n, dtype=np.int64)  # of the top of every part
-    while not stop.reached(model):
+    while not stop.reached(path.now):
+        model = path.now
         top, sums = below(order, parent, cut, values)
         rest = sums[top] - sums
         lighter = np.minimum(sums[:, 0], rest[:, 0])
         apart = sums[:, 1:] / sums[:, :1] - rest[:, 1:] / np.maximum(rest[:, :1], 1)
         gain = (apart**2).sum(axis=1) * sums[:, 0] * rest[:, 0] / (sums[:, 0] + rest[:, 0])
-        open_ = ~cut & (lighter >= least) & (gain >= stop.min_gain * whole)
+        open_ = ~cut & (lighter >= judge.least) & (gain >= stop.min_gain * whole)
         tried = by_length[open_[by_length]]
         for node in tried[: MOST_REFUSED if n > MANY else n].tolist():
             cut[node] = True
@@ -70,15 +94,14 @@ def grow_by_edges(judge: Judge, model: Model, stop: Stop, least: int) -> Model:
             cluster_of[node] = len(model)
             found = judge.judge(cluster_of[new_top], model, (old, len(model)))
             if found is not None:
-                model = found
+                path.add(found)
                 break
             cut[node] = False
         else:
-            return model
-    return model
+            return
 
 
-def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.RandomState) -> Model:
+def grow_by_means(judge: Judge, path: Path, stop: Stop, random: np.random.RandomState) -> None:
     """Take the centroids of k-means with one cluster more, as long as they, or some near them, may be released.
 
     In each round the centroids of k-means come first, then those that it reaches from the split of one cluster in two
@@ -88,8 +111,8 @@ def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.Rand
     """
     whole = _inertia(judge)
     halves: dict[bytes, tuple[float, Ids]] = {}  # of the clusters seen so far
-    while not stop.reached(model):
-        splits = []
+    while not stop.reached(path.now):
+        model, splits = path.now, []
         for number in range(len(model)):
             rows = np.flatnonzero(model.part == number)
             key = rows.tobytes()
@@ -99,7 +122,7 @@ def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.Rand
             if len(second) and gain >= stop.min_gain * whole:
                 splits.append((-gain, number, second))
         if not splits:
-            return model
+            return
         n = len(model) + 1
         found = _mended(judge, _by_k_means(judge, n, "k-means++", random), random)
         for place, (_, number, second) in enumerate(sorted(splits, key=lambda each: each[:2])):
@@ -114,9 +137,8 @@ def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.Rand
         if found is None and stop.n_clusters != n and n < len(judge.points):
             found = _mended(judge, _by_k_means(judge, n + 1, "k-means++", random), random)
         if found is None:
-            return model
-        model = found
-    return model
+            return
+        path.add(found)
 
 
 def _mended(judge: Judge, part: Ids, random: np.random.RandomState) -> Model | None:

@@ -158,7 +158,7 @@ class Judge:
     def _nearest(self, centroids: Floats) -> Ids:
         """The nearest centroid of every distinct row, by the rule of the release."""
         slopes, offsets = -2 * centroids.T, (centroids**2).sum(axis=1)
-        return np.argmin(self.points @ slopes + offsets, axis=1)
+        return np.asarray(np.argmin(self.points @ slopes + offsets, axis=1))
 
     def _state(self, centroids: Floats, nearest: Ids, before: Model | None, split: tuple[int, int] | None) -> States:
         if self._territory is None:

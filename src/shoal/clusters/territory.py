@@ -53,7 +53,9 @@ class Territory:
         self._n_kinds = kinds.n_rows
         self._public: list[tuple[slice, Floats, Ids]] = []  # features of every value, and the value of every kind
         self._enumerated: list[tuple[slice, Floats]] = []  # features of every value
-        self._decidable = True
+        hidden = [each for each in encoding.attributes if each.name not in public and each.type == "categorical"]
+        combinations = math.prod(len(each.values) + each.missing for each in hidden)
+        self._decidable = combinations <= MOST_COMBINATIONS
         sizes, numbers = [], []
         for number, attribute in enumerate(encoding.attributes):
             own = encoding.own(number)
@@ -63,11 +65,13 @@ class Territory:
                 features = encoding.numbers(number, column)
                 self._public.append((own, features, column.codes.astype(np.int64)))
             elif attribute.type == "categorical":
+                if not self._decidable:  # and their features are too many
+                    continue
                 self._enumerated.append((own, encoding.scales[attribute.name].features(attribute)))
             else:
                 numbers.append(self._number(encoding, number, attribute))
         self._sizes = np.concatenate(sizes)
-        self._enumerate(numbers)
+        self._enumerate(numbers, combinations)
 
     def _number(self, encoding: Encoding, number: int, attribute: Attribute) -> _Numbers:
         assert attribute.bounds is not None
@@ -79,10 +83,8 @@ class Territory:
         self._decidable &= high - low < EXACT
         return _Numbers(encoding.own(number).start, first, last - first, int(high - low) if attribute.integer else 0)
 
-    def _enumerate(self, numbers: list[_Numbers]) -> None:
+    def _enumerate(self, numbers: list[_Numbers], combinations: int) -> None:
         """Whole numbers become enumerated values, those of the fewest first, until two columns are left."""
-        combinations = math.prod(len(features) for _, features in self._enumerated)
-        self._decidable &= combinations <= MOST_COMBINATIONS
         moving = [each for each in numbers if each.width > 0]
         for each in [each for each in numbers if not each.width > 0]:
             self._enumerated.append((slice(each.feature, each.feature + 1), np.array([[each.low]])))
@@ -162,6 +164,7 @@ def _sizes(encoding: Encoding, number: int) -> Floats:
     attribute = encoding.attributes[number]
     scale = encoding.scales[attribute.name]
     if attribute.type == "categorical":
-        return scale.features(attribute).max(axis=0)
+        own = encoding.own(number)
+        return np.full(own.stop - own.start, scale.factor)
     assert attribute.bounds is not None
     return np.array([(max(map(abs, attribute.bounds)) + abs(scale.centre)) / scale.scale])

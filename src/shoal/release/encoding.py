@@ -48,22 +48,35 @@ class Scale:
         levels = {"levels": [list(level) for level in self.levels]} if self.levels else {}
         return {"scale": plain(self.scale), **levels}
 
-    def features(self, attribute: Attribute) -> Floats:
-        """The features of every value of a categorical column, and last of missing where it can be.
+    def features(self, attribute: Attribute, values: NDArray[np.int64] | None = None) -> Floats:
+        """The features of some values of a categorical column, by number; missing comes after all others.
 
-        >>> two = Attribute("job", "public", "categorical", values=("cook", "dentist", "doctor"))
-        >>> (Scale(levels=(("other", "health", "health"),)).features(two) * 2**0.5).round(12)
+        By default of every value, and last of missing where it can be.
+
+        >>> jobs = Attribute("job", "public", "categorical", values=("cook", "dentist", "doctor"))
+        >>> (Scale(levels=(("other", "health", "health"),)).features(jobs) * 2**0.5).round(12)
         array([[1., 0., 0., 1., 0.],
                [0., 1., 0., 0., 1.],
                [0., 0., 1., 0., 1.]])
         """
-        n = len(attribute.values) + attribute.missing
-        parts = [np.eye(n)]
+        groups = self.groups(attribute)
+        values = np.arange(len(groups[0])) if values is None else values
+        parts = [group[values][:, None] == np.arange(group.max() + 1) for group in groups]
+        return np.asarray(np.concatenate(parts, axis=1) * self.factor)
+
+    def groups(self, attribute: Attribute) -> list[NDArray[np.int64]]:
+        """For each level, the values themselves first, the number of the group of every value and of missing."""
+        found = [np.arange(len(attribute.values) + attribute.missing)]
         for level in self.levels:
             number: dict[str, int] = {}
             group = [number.setdefault(label, len(number)) for label in level] + [len(number)] * attribute.missing
-            parts.append(np.eye(len(number) + attribute.missing)[group])
-        return np.concatenate(parts, axis=1) / (self.scale * np.sqrt(len(parts)))
+            found.append(np.array(group, dtype=np.int64))
+        return found
+
+    @property
+    def factor(self) -> float:
+        """What a feature of a categorical column is where it is not 0."""
+        return float(1 / (self.scale * np.sqrt(len(self.levels) + 1)))
 
 
 class Encoding:
@@ -83,12 +96,12 @@ class Encoding:
     def __init__(self, attributes: Sequence[Attribute], scales: Mapping[str, Scale]) -> None:
         self.attributes = tuple(attributes)
         self.scales = dict(scales)
-        self._tables = [
-            np.zeros((1, 1)) if each.type == "numeric" else self.scales[each.name].features(each)
+        self._groups = [
+            [np.zeros(1, dtype=np.int64)] if each.type == "numeric" else self.scales[each.name].groups(each)
             for each in self.attributes
         ]
-        self._stated = np.cumsum([0, *(len(table) for table in self._tables)])
-        self._features = np.cumsum([0, *(table.shape[1] for table in self._tables)])
+        self._stated = np.cumsum([0, *(len(groups[0]) for groups in self._groups)])
+        self._features = np.cumsum([0, *(sum(int(each.max()) + 1 for each in groups) for groups in self._groups)])
 
     @property
     def n_features(self) -> int:
@@ -113,22 +126,29 @@ class Encoding:
 
         Numbers beyond the stated bounds count as the bound. NaN stands for what cannot be encoded.
         """
-        attribute, table = self.attributes[number], self._tables[number]
+        attribute = self.attributes[number]
         if attribute.type == "numeric":
             assert attribute.bounds is not None
             return self._scaled_numbers(number, np.append(np.clip(column.numbers, *attribute.bounds), np.nan)[:, None])
         place = {value: i for i, value in enumerate(attribute.values)}
         missing = len(place) if attribute.missing else -1
         known = np.array([*(place.get(value, -1) for value in column.names), missing])
-        return np.where((known < 0)[:, None], np.nan, table[known])
+        return np.where((known < 0)[:, None], np.nan, self.scales[attribute.name].features(attribute, known))
 
     def scaled(self, means: Floats) -> Floats:
         """Means and shares as points."""
         points = np.empty((len(means), self.n_features))
-        for number, (attribute, table) in enumerate(zip(self.attributes, self._tables, strict=True)):
+        for number, attribute in enumerate(self.attributes):
             stated = means[:, self.stated(number)]
-            numeric = attribute.type == "numeric"
-            points[:, self.own(number)] = self._scaled_numbers(number, stated) if numeric else stated @ table
+            if attribute.type == "numeric":
+                points[:, self.own(number)] = self._scaled_numbers(number, stated)
+                continue
+            shares = []
+            for group in self._groups[number]:  # the share of a group is that of its values together
+                sums = np.zeros((len(means), int(group.max()) + 1))
+                np.add.at(sums.T, group, stated.T)
+                shares.append(sums)
+            points[:, self.own(number)] = np.concatenate(shares, axis=1) * self.scales[attribute.name].factor
         return points
 
     def means(self, points: Floats) -> Floats:
@@ -138,7 +158,8 @@ class Encoding:
             scale, stated = self.scales[attribute.name], self.stated(number)
             first = self.own(number).start
             own = points[:, first : first + stated.stop - stated.start]  # the values come before their groups
-            means[:, stated] = own * scale.scale * np.sqrt(len(scale.levels) + 1) + scale.centre
+            numeric = attribute.type == "numeric"
+            means[:, stated] = own * scale.scale + scale.centre if numeric else own / scale.factor
         return means
 
     def points(self, table: Table) -> Floats:
