@@ -77,12 +77,12 @@ def rows(random, n, missing):
 
 @given(
     st.integers(0, 10**6),
-    st.lists(st.sampled_from(sorted(SCALES)), min_size=1, max_size=5, unique=True),
+    st.lists(st.sampled_from(sorted(SCALES)), min_size=1, max_size=4, unique=True),
     st.integers(1, 9),
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_what_the_miner_decides_the_audit_decides_alike(seed, private, n_clusters, missing, round_centroids):
     random = np.random.default_rng(seed)
     table = rows(random, 25, missing)
