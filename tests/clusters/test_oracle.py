@@ -84,7 +84,7 @@ def tables(draw):
 
 
 @given(tables(), st.integers(2, 4), st.sampled_from(["mst", "kmeans"]), st.booleans(), st.booleans(), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_every_group_of_the_released_rule_is_large(made, k, method, allow_small, scale, by_hierarchy):
     table, public = made
     if "ward" in table and table["ward"].isna().all():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """When splitting stops: at a number of clusters, where a split gains too little, or where the promise forbids."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,7 +41,7 @@ def test_it_stops_where_a_split_gains_little(people, method):
     sizes = [len(fitted(people, method, min_gain=gain).release_) for gain in (0.6, 0.1, 0.0)]
     assert sizes[0] < sizes[1] < sizes[2], "no limit asks for as many as the promise allows"
     inertias = [inertia(fitted(people, method, n_clusters=n, min_gain=0.1), people) for n in (1, 2, 3)]
-    for fewer, more in zip(inertias, inertias[1:], strict=False):
+    for fewer, more in pairwise(inertias):
         assert fewer - more >= 0.05 * inertias[0]
 
 
