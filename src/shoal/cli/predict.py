@@ -43,7 +43,7 @@ def predict(
     proba: Annotated[bool, typer.Option("--proba", help="Add the share of each class.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the target of every row of a file, or its cluster, as CSV."""
+    """Predict the target, or the cluster, of every row, as CSV."""
     import pyarrow as pa
 
     output.check_outputs([out], [release, file, project.file])

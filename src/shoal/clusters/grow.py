@@ -22,6 +22,7 @@ INIT = 3  # starts of 2-means, the best of which is taken
 STEP = 0.03  # by what share of the standard deviation of a column a centroid is moved at a time
 FARTHEST = 0.2  # and at most in all
 PATIENCE = 20  # moves in a row that help nobody
+MENDED = 3  # splits in a round whose centroids are moved so; the others are taken as they are
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,10 @@ def grow_by_edges(judge: Judge, path: Path, stop: Stop) -> None:
 def grow_by_means(judge: Judge, path: Path, stop: Stop, random: np.random.RandomState) -> None:
     """Take the centroids of k-means with one cluster more, as long as they, or some near them, may be released.
 
-    In each round the centroids of k-means come first, then those that it reaches from the split of one cluster in two
-    that lowers inertia most, then the others. Of the first two, centroids that only few people's groups forbid are
-    moved a little. Where all of one size are refused, the centroids of k-means with another cluster more are tried
-    before giving up.
+    In each round the centroids of k-means come first, then those that it reaches from the split of one cluster in two,
+    the split that lowers inertia most before others. Centroids that only few people's groups forbid are moved a
+    little. Where all of one size are refused, the centroids of k-means with another cluster more are tried before
+    giving up.
     """
     whole = _inertia(judge)
     halves: dict[bytes, tuple[float, Ids]] = {}  # of the clusters seen so far
@@ -131,9 +132,8 @@ def grow_by_means(judge: Judge, path: Path, stop: Stop, random: np.random.Random
             part = model.part.copy()
             part[second] = len(model)
             moved = _by_k_means(judge, n, _means(judge, part), random)
-            found = (judge.judge(moved) if place else _mended(judge, moved, random)) or judge.judge(
-                part, model, (number, len(model))
-            )
+            found = _mended(judge, moved, random) if place < MENDED else judge.judge(moved)
+            found = found or judge.judge(part, model, (number, len(model)))
         if found is None and stop.n_clusters != n and n < len(judge.points):
             found = _mended(judge, _by_k_means(judge, n + 1, "k-means++", random), random)
         if found is None:
