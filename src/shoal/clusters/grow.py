@@ -22,7 +22,7 @@ INIT = 3  # starts of 2-means, the best of which is taken
 STEP = 0.03  # by what share of the standard deviation of a column a centroid is moved at a time
 FARTHEST = 0.2  # and at most in all
 PATIENCE = 20  # moves in a row that help nobody
-MENDED = 3  # splits in a round whose centroids are moved so; the others are taken as they are
+MENDED = 8  # splits in a round whose centroids are moved so; the others are taken as they are
 
 
 @dataclass(frozen=True)
