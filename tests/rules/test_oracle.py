@@ -229,7 +229,8 @@ def test_the_kernel_and_its_plain_twin_agree(lists, k, random):
 def test_people_with_several_baskets_are_counted_once(lists, k, n_people):
     people = [f"p{row % n_people}" for row in range(len(lists))]
     frame = {item: [item in basket for basket in lists] for item in ITEMS} | {"who": people}
-    miner = AnonymousRules(privacy=k, public_items=PUBLIC, min_support=2, min_confidence=0.5, person="who")
+    options = {"min_support": 2, "min_confidence": 0.5, "person": "who", "merge": False}
+    miner = AnonymousRules(privacy=k, public_items=PUBLIC, **options)
     try:
         release = miner.fit(frame).release_
     except PromiseError:
