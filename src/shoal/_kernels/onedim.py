@@ -169,12 +169,13 @@ def cheapest_cuts(ranks, kinds, known, unit, node, value, at, seen_at, offsets, 
 
 
 @njit(cache=True, nogil=True)
-def unlike_groups(codes, n_codes, least, group):
-    """Groups of at least `least` rows of different values, rows being in their order: Ghinita et al. 2007.
+def mixed_groups(codes, n_codes, size, most, group):
+    """Groups of at least `size` rows in none of which a value has more than `most` rows in `size`; gives their number.
 
-    Of every value the first row that is left is its head. A group takes the `least` heads that come first, if the rest
-    can be grouped then: no value may have more than one in `least` of it. Otherwise it takes heads of the values that
-    have most rows left, as few as leave a rest that can. No value may have more than one row in `least` of all.
+    Rows are in their order. A group takes the first rows that are left, of each value as many as it may; but first of
+    all so many of a value that the rest can be grouped as well, which is so when no value has more than `most` in
+    `size` of it. Where rounding leaves no way the group takes one row more. No value may have more than that share of
+    all.
     """
     n = len(codes)
     left = np.zeros(n_codes, dtype=np.int64)
@@ -185,35 +186,45 @@ def unlike_groups(codes, n_codes, least, group):
         follows[row] = head[codes[row]]
         head[codes[row]] = row
     rest, number = n, 0
-    chosen = np.zeros(n_codes, dtype=np.bool_)
-    while rest > 0:
-        order = np.argsort(head, kind="mergesort")  # values without rows left are last
-        chosen[:] = False
-        for j in range(least):
-            chosen[order[j]] = True
-        size = least
-        if not _can_be_grouped(left, chosen, rest - size, least):
-            order = np.argsort(-left, kind="mergesort")
-            chosen[:] = False
-            for j in range(least):
-                chosen[order[j]] = True
-            while not _can_be_grouped(left, chosen, rest - size, least):
-                chosen[order[size]] = True
-                size += 1
+    taken = np.zeros(n_codes, dtype=np.int64)
+    while rest >= size:
+        now = size
+        while not _can_take(left, rest, now, size, most, taken):
+            now += 1
+        cap, room = most * now // size, now
         for value in range(n_codes):
-            if chosen[value]:
-                row = head[value]
-                group[row] = number
-                head[value] = follows[row]
-                left[value] -= 1
-        rest -= size
+            for _ in range(taken[value]):
+                group[head[value]] = number
+                head[value] = follows[head[value]]
+            left[value] -= taken[value]
+            room -= taken[value]
+        for _ in range(room):
+            first = -1
+            for value in range(n_codes):
+                if taken[value] < cap and head[value] < n and (first < 0 or head[value] < head[first]):
+                    first = value
+            group[head[first]] = number
+            head[first] = follows[head[first]]
+            taken[first] += 1
+            left[first] -= 1
+        rest -= now
         number += 1
+    for value in range(n_codes):  # too few for a group of their own; the last one stays mixed enough with them
+        while head[value] < n:
+            group[head[value]] = number - 1
+            head[value] = follows[head[value]]
     return number
 
 
 @njit(cache=True, nogil=True)
-def _can_be_grouped(left, chosen, rest, least):
+def _can_take(left, rest, now, size, most, taken):
+    """Whether a group of `now` rows can be taken so that the rest can be grouped; `taken` is what it must take."""
+    cap, needed, there = most * now // size, 0, 0
     for value in range(len(left)):
-        if least * (left[value] - chosen[value]) > rest:
+        # size * (left - taken) <= most * (rest - now)
+        taken[value] = max(0, -((most * (rest - now) - size * left[value]) // size))
+        if taken[value] > cap:
             return False
-    return True
+        needed += taken[value]
+        there += min(cap, left[value])
+    return needed <= now <= there

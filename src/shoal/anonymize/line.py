@@ -64,6 +64,10 @@ class Line:
         group[self.order] = np.cumsum(begins[:n]) - 1
         return group, int(begins.sum()), float(cost[n])
 
+    def again(self, order: Ids) -> Line:
+        """The same rows in another order."""
+        return Line(self.order[order], np.ascontiguousarray(self.ranks[order]), self.shape)
+
 
 def line_of(task: Task, order: Literal["hilbert", "idistance"]) -> Line:
     """Put the rows of a task on a line."""
@@ -196,24 +200,30 @@ def _reached(column: Column) -> Ids:
     return np.cumsum(counts, axis=0)
 
 
-def unlike(task: Task, line: Line, least: int) -> tuple[Line, Ids, Ids, NDArray[np.bool_]]:
-    """Groups of `least` or more people of different values, as a line of its own that may be cut between them.
+def mixed_line(task: Task, line: Line) -> Line:
+    """The same rows such that neighbours are mixed in their private values as the whole table is.
 
-    The answer is what `Line.cut` needs: groups that are next to each other are joined until they have enough people.
+    Each row stands where it stands among those of its own private values: one in the middle of them in the middle.
     """
+    key = np.zeros(task.n_rows, dtype=np.int64)
+    for name in task.sensitive:
+        column = task.rows[name]
+        _, key = np.unique(key * column.n_codes + column.codes[line.order], return_inverse=True)
+        key = key.reshape(-1)
+    sizes = np.bincount(key)
+    by_value = np.argsort(key, kind="stable")
+    place = np.empty(task.n_rows, dtype=np.int64)
+    place[by_value] = np.arange(task.n_rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return line.again(np.argsort((2 * place + 1) / (2 * sizes[key]), kind="stable"))
+
+
+def mixed(task: Task, line: Line, size: int, most: int) -> tuple[Line, Ids, Ids]:
+    """Groups of people of whom no value has more than `most` in `size`, as a line of their own and how to cut it."""
     codes = task.rows[task.sensitive[0]].take(line.order)
     group = np.empty(task.n_rows, dtype=np.int64)
-    n_groups = kernels.unlike_groups(codes.codes.astype(np.int64), codes.n_codes, least, group)
-    middle = np.bincount(group, np.arange(len(group)), minlength=n_groups) / np.bincount(group, minlength=n_groups)
-    order = np.lexsort([group, middle[group]])  # a stable sort: within a group as they stood
-    begins = np.flatnonzero(np.diff(group[order], prepend=-1))
-    ends = np.append(begins[1:], task.n_rows)
-    enough = np.searchsorted(ends, begins + task.least)
-    some = enough < len(ends)
-    lengths = ends[enough[some]] - begins[some]
+    n_groups = kernels.mixed_groups(codes.codes.astype(np.int64), codes.n_codes, size, most, group)
+    sizes = np.bincount(group, minlength=n_groups)
     has = np.zeros(task.n_rows, dtype=np.int64)
-    has[begins[some]] = 1
-    tail = np.zeros(task.n_rows, dtype=bool)
-    tail[begins[some]] = True
-    joined = Line(line.order[order], np.ascontiguousarray(line.ranks[order]), line.shape)
-    return joined, lengths, np.concatenate([[0], np.cumsum(has)]).astype(np.int64), tail
+    has[np.cumsum(sizes) - sizes] = 1
+    offsets = np.concatenate([[0], np.cumsum(has)]).astype(np.int64)
+    return line.again(np.argsort(group, kind="stable")), sizes, offsets

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_table
@@ -140,6 +141,11 @@ class RecodingAnonymizer(TableAnonymizer):
             else:
                 columns[name] = table[name]
         return from_columns(frame_columns(Table(columns.values()), list(recoded)), backend_of(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])  # generalised values are texts
+        return tags
 
     def _as_fitted(self, table: Table) -> Table:
         """New rows, with columns of numbers whose hierarchy lists their values read as these."""

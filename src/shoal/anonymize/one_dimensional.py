@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from shoal.anonymize.line import Ids, Line, line_of, unlike, windows
+from shoal.anonymize.line import Ids, Line, line_of, mixed, mixed_line, windows
 from shoal.anonymize.method import Recoding, RecodingAnonymizer
 from shoal.anonymize.ranges import cells_of_groups
 from shoal.anonymize.task import Task
@@ -26,7 +27,9 @@ from shoal.privacy import (
     parts_of,
 )
 
-OF_UNLIKE = (Confidence, DistinctDiversity, EntropyDiversity, RecursiveDiversity, SimpleDiversity)
+# what is asked of values that the least mixed group keeps if no value has more than some share of it
+OF_SHARES = (Confidence, DistinctDiversity, EntropyDiversity, RecursiveDiversity, SimpleDiversity)
+SIZES = 64  # of such groups that are looked at
 
 
 class OneDimensional(RecodingAnonymizer):
@@ -77,17 +80,20 @@ class OneDimensional(RecodingAnonymizer):
     larger group could always be cut in two at no cost. What it minimises is the loss metric: the share of its column
     that each published cell leaves open, over all cells.
 
-    *l-diversity* of one private column. The groups of [1]_: each has people of at least l different values, taken
-    in the order of the line as long as the rest can be grouped as well, which is so when no value has more than one
-    person in l of the rest (the paper's eligibility condition). They are used where they cost less than what follows.
+    *Requirements about private values.* Three ways are tried, and the groups that lose least are taken. (1) Pieces of
+    the line: from each place on longer and longer ones are tried until one keeps the requirement, up to twice as many
+    people, and the cheapest that make up the line are found by the same dynamic programming. (2) The same on a line on
+    which everybody stands where he stands among those of his own private value, so that neighbours are mixed. (3) For
+    l-diversity and confidence limits of one private column the heuristic of [1]_: a group takes the next people of the
+    line, of each value no more than it may have, and first of all so many of a frequent value that the rest can be
+    grouped as well: that is so when no value has more than its share of the rest (the eligibility condition).
+    A table that breaks this condition as a whole is refused before anything is done.
 
-    *Any other requirement*, also several. From each place on the line longer and longer pieces are tried until one
-    keeps the requirement, up to twice as many people. Of all such pieces the cheapest ones that make up the line are
-    taken, by the same dynamic programming; the last may be longer.
-
-    Differs from [1]_: pieces of the line for l-diversity too, where they are cheaper; the reference points of
-    ``"idistance"`` are rows at equal steps along the Hilbert curve; cells are generalised to the hierarchy's nodes;
-    intervals end at round numbers between two values of the column.
+    Differs from [1]_: there a group that cannot be made in the order of the line takes one person of each of the most
+    frequent values, and here only as many of them as it must; shares other than one in l, group sizes, and ways 1
+    and 2 for requirements that the paper does not have. The reference points of ``"idistance"`` are rows at equal steps
+    along the Hilbert curve. Cells are generalised to a hierarchy's nodes; intervals end at round numbers between two
+    values of the column.
 
     References
     ----------
@@ -164,25 +170,38 @@ def _groups(task: Task, line: Line) -> tuple[Ids, int]:
     """The group of each row, and how many there are."""
     if task.sizes_decide:
         k = max(task.least, 1)
-        group, n_groups, _ = line.cut(np.arange(k, 2 * k))
-        return group, n_groups
-    group, n_groups, cost = line.cut(*windows(task, line))
-    least = _different(task)
-    if least is not None:
-        joined, *allowed = unlike(task, line, least)
-        other, n_others, less = joined.cut(*allowed)
-        if less < cost:
-            return other, n_others
-    return group, n_groups
+        return line.cut(np.arange(k, 2 * k))[:2]
+    found = [each.cut(*windows(task, each)) for each in (line, mixed_line(task, line))]
+    for size, most in _shares(task):
+        joined, lengths, offsets = mixed(task, line, size, most)
+        found.append(joined.cut(lengths, offsets))
+    return min(found, key=lambda each: each[2])[:2]
 
 
-def _different(task: Task) -> int | None:
-    """How many people of different values always keep what is asked of values, if the table can be grouped so."""
+def _shares(task: Task) -> Iterator[tuple[int, int]]:
+    """Sizes of groups, and how many people of one value they may have at most so that any such group keeps what is asked.
+
+    Only sizes that allow a larger share than all smaller ones do, and a share that no value of the table exceeds: the
+    paper's eligibility condition.
+    """
     asked = [part for part in parts_of(task.requirement) if needs_values(part)]
-    if len(task.sensitive) > 1 or not all(isinstance(part, OF_UNLIKE) for part in asked):
-        return None
-    total = task.totals[task.sensitive[0]]
-    for n in range(2, len(total) + 1):
-        if all(part.holds(np.ones((1, n), dtype=np.int64))[0] for part in asked):
-            return n if n * int(total.max()) <= task.n_rows else None
-    return None
+    if len(task.sensitive) > 1 or not all(isinstance(part, OF_SHARES) for part in asked):
+        return
+    most_frequent = int(task.totals[task.sensitive[0]].max())
+    best = (1, 0)  # size, most
+    for size in range(task.least, min(2 * task.least, task.least + SIZES, task.n_rows + 1)):
+        most = bisect_left(range(1, size), True, key=lambda most: not _any_keeps(task.requirement, size, most))
+        if most * best[0] > best[1] * size and size * most_frequent <= most * task.n_rows:
+            yield size, most
+        if most * best[0] > best[1] * size:
+            best = (size, most)
+
+
+def _any_keeps(requirement: Requirement, size: int, most: int) -> bool:
+    """Whether every group of a size keeps a requirement if no value has more than `most` people of it.
+
+    The worst such group has as few values as can be, all but one of them `most` times: it is the least mixed.
+    """
+    worst = np.full((1, -(-size // most)), most, dtype=np.int64)
+    worst[0, -1] = size - most * (worst.shape[1] - 1)
+    return bool(requirement.holds(worst)[0])
