@@ -2,7 +2,7 @@
 """One-Dimensional: the cheapest cut of a line against all cuts, every requirement, what is published of a group."""
 
 from collections import Counter, defaultdict
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -116,10 +116,9 @@ NODES = [{"a", "b"}, {"c"}, {"d", "e"}, {"c", "d", "e"}]
 def loss_by_hand(frame, rows):
     """What the cells of a group leave open, from the values alone."""
     total = 0.0
-    for name in frame.columns[:-1]:
-        column = frame[name]
-        here, everywhere = set(column[rows].dropna()), set(column.dropna())
-        gap, gaps = bool(column[rows].isna().any()), bool(column.isna().any())
+    for name, column in list(frame.items())[:-1]:
+        here, everywhere = {column[row] for row in rows} - {None}, set(column) - {None}
+        gap, gaps = any(column[row] is None for row in rows), None in column
         if name == "c":
             total += (len(here) + gap - 1) / max(len(everywhere) + gaps - 1, 1)
             continue
@@ -135,25 +134,26 @@ def loss_by_hand(frame, rows):
     return total
 
 
-@settings(max_examples=150, deadline=None)
-@given(tables(), st.integers(1, 4), st.sampled_from(["hilbert", "idistance"]))
+@settings(max_examples=100, deadline=None)
+@given(tables(8), st.integers(1, 4), st.sampled_from(["hilbert", "idistance"]))
 def test_the_cut_is_the_cheapest_of_all_cuts(frame, k, order):
     if len(frame) < k:
         return
     line = line_of(task_of(frame, k), order)
     group, n_groups, cost = line.cut(np.arange(k, 2 * k))
     n = len(frame)
+    values = {name: [None if pd.isna(cell) else cell for cell in column] for name, column in frame.items()}
+    loss = {(a, b): (b - a) * loss_by_hand(values, line.order[a:b]) for a, b in combinations(range(n + 1), 2)}
     best = np.inf
     for inner in range(n):
         for places in combinations(range(1, n), inner):
-            ends = [0, *places, n]
-            pieces = [line.order[a:b] for a, b in zip(ends, ends[1:], strict=False)]
-            if all(len(piece) >= k for piece in pieces):
-                best = min(best, sum(len(piece) * loss_by_hand(frame, piece) for piece in pieces))
+            pieces = list(pairwise([0, *places, n]))
+            if all(b - a >= k for a, b in pieces):
+                best = min(best, sum(loss[piece] for piece in pieces))
     assert cost == pytest.approx(best)
     own = [np.flatnonzero(group == g) for g in range(n_groups)]
     assert all(k <= len(rows) < 2 * k for rows in own)
-    assert cost == pytest.approx(sum(len(rows) * loss_by_hand(frame, rows) for rows in own))
+    assert cost == pytest.approx(sum(len(rows) * loss_by_hand(values, rows) for rows in own))
 
 
 @settings(max_examples=100, deadline=None)
@@ -165,13 +165,13 @@ def test_the_kernel_and_its_twin_cut_alike(frame, data):
     tail = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     tail[0] = True
     offsets = np.concatenate([[0], np.cumsum([len(each) for each in allowed])]).astype(np.int64)
-    lengths = np.array(sum(allowed, []), dtype=np.int64)
+    lengths = np.array([length for each in allowed for length in each], dtype=np.int64)
     shared = np.array(sorted(data.draw(st.sets(st.integers(1, n), min_size=1))), dtype=np.int64)
     for own_offsets, own_lengths in ((offsets, lengths), (np.empty(0, dtype=np.int64), shared)):
         costs = []
         for module in (kernels, reference):
             cost, before = np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
-            module.cheapest_cuts(line.ranks, *line.shape, own_offsets, own_lengths, tail, cost, before)
+            module.cheapest_cuts(line.ranks, *line.losses, own_offsets, own_lengths, tail, cost, before)
             costs.append(cost)
         assert costs[0] == pytest.approx(costs[1])
 
@@ -306,21 +306,23 @@ def test_intervals_end_between_the_column_s_values():
 
 def test_sets_without_a_hierarchy_and_nodes_with_one():
     frame = pd.DataFrame({"h": list("abcdee"), "t": list("pqpqpq")})
-    assert OneDimensional(2).fit_transform(frame, "t")["h"].nunique() <= 3
+    out = OneDimensional(2).fit_transform(frame, "t")  # in the order of how many are p: b, d, then a, e (a pair), c
+    assert out["h"].tolist() == ["{a, e}", "{b, d}", "{c, e}", "{b, d}", "{a, e}", "{c, e}"]
     out = OneDimensional(2, hierarchies={"h": TREE}).fit_transform(frame, "t")
     assert out["h"].tolist() == ["left", "left", "right", "right", "e", "e"]
     numbers = pd.DataFrame({"age": [20, 21, 30, 37, 38, 52], "t": list("pqpqpq")})
     out = OneDimensional(2, hierarchies={"age": {"intervals": [10, 20]}}).fit_transform(numbers, "t")
-    assert out["age"].tolist() == ["20-29", "20-29", "30-39", "30-39", "*", "*"] or out["age"].nunique() <= 3
+    assert out["age"].tolist() == ["<=29", "<=29", "30-39", "30-39", "*", "*"]
 
 
 def test_missing_is_told_beside_the_other_values():
     frame = pd.DataFrame({"age": [20, 20, None, None, 30, None], "c": ["x", "x", "x", "x", None, "y"]})
     frame["t"] = list("pqpqpq")
-    method = OneDimensional(2, reproducible=True).fit(frame, "t")
-    cells = {name: [cell.label for cell in method.release_.generalised[name]] for name in ("age", "c")}
-    assert cells == {"age": ["<=25", ">=26 or (missing)", ""], "c": ["x", "{y, (missing)}"]} or cells["age"]
-    assert any(cell.missing and cell.intervals for cell in method.release_.generalised["age"])
+    method = OneDimensional(2)
+    out = method.fit_transform(frame, "t")
+    assert out["age"].fillna("").tolist() == ["<=25", "<=25", "", "", ">25 or (missing)", ">25 or (missing)"]
+    assert out["c"].tolist() == ["x"] * 4 + ["{y, (missing)}"] * 2
+    assert audit(method.release_, frame, "t").holds
 
 
 def test_new_rows_are_refused_and_the_nearest_class_is_named():
@@ -332,6 +334,6 @@ def test_new_rows_are_refused_and_the_nearest_class_is_named():
 
 def test_nothing_public_and_one_group():
     frame = pd.DataFrame({"a": [1, 1, 1], "t": list("ppq")})
-    assert OneDimensional(3).fit_transform(frame, "t")["a"].tolist() == ["1", "1", "1"] or True
+    assert OneDimensional(3).fit_transform(frame, "t")["a"].tolist() == ["*"] * 3
     release = OneDimensional(3, public=[], domain={"a": [0, 5]}).fit(frame, "t").release_
     assert release.public == ()

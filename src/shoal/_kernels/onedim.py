@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows along one line: their place on a Hilbert curve, the cheapest way to cut the line, and groups of unlike values."""
+"""Rows along one line: their place on a Hilbert curve, the cheapest way to cut the line, and mixed groups."""
 
 from __future__ import annotations
 
@@ -124,8 +124,8 @@ def cheapest_cuts(ranks, kinds, known, unit, node, value, at, seen_at, offsets, 
     seen_at
         Where the ranks of each column begin in a list of all.
     offsets, lengths
-        The lengths that a group may have, ascending: of one that begins at row i ``lengths[offsets[i]:offsets[i + 1]]``;
-        where there are no offsets, `lengths` for each.
+        The lengths that a group may have, ascending: from ``offsets[i]`` to ``offsets[i + 1]`` those of a group that
+        begins at row i; where there are no offsets, all for each.
     tail
         Whether the rows from i on may be one group, whatever its length.
     cost, before

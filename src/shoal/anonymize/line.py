@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,18 @@ MOST_BITS = 16  # of a column on the Hilbert curve; values that are nearer than 
 FINER = 8  # each length that is tried for a group is longer by one part in this than the one before
 
 
+class Losses(NamedTuple):
+    """What a group of neighbours loses, as `_kernels.onedim.cheapest_cuts` takes it."""
+
+    kinds: Ids
+    known: Ids
+    unit: NDArray[np.float64]
+    node: NDArray[np.int32]
+    value: NDArray[np.float64]
+    at: Ids
+    seen_at: Ids
+
+
 @dataclass(frozen=True, eq=False)
 class Line:
     """The rows of a task in an order in which neighbours have like public values.
@@ -31,13 +43,13 @@ class Line:
         The rows, in their order.
     ranks
         The rank of each value (rows in their order × public columns); missing has the last.
-    shape
-        What a group of neighbours loses, as `_kernels.onedim.cheapest_cuts` takes it.
+    losses
+        What a group of neighbours loses.
     """
 
     order: Ids
     ranks: NDArray[np.int32]
-    shape: tuple[NDArray[np.int64 | np.int32 | np.float64], ...]
+    losses: Losses
 
     def cut(
         self, lengths: Ids, offsets: Ids | None = None, tail: NDArray[np.bool_] | None = None
@@ -48,7 +60,7 @@ class Line:
         no_offsets, no_tail = np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)
         kernels.cheapest_cuts(
             self.ranks,
-            *self.shape,
+            *self.losses,
             no_offsets if offsets is None else offsets,
             lengths,
             no_tail if tail is None else tail,
@@ -66,7 +78,7 @@ class Line:
 
     def again(self, order: Ids) -> Line:
         """The same rows in another order."""
-        return Line(self.order[order], np.ascontiguousarray(self.ranks[order]), self.shape)
+        return Line(self.order[order], np.ascontiguousarray(self.ranks[order]), self.losses)
 
 
 def line_of(task: Task, order: Literal["hilbert", "idistance"]) -> Line:
@@ -77,7 +89,7 @@ def line_of(task: Task, order: Literal["hilbert", "idistance"]) -> Line:
     places = along_hilbert(ranks, n_codes)
     if order == "idistance":
         places = _by_reference(ranks, n_codes, places)
-    return Line(places, np.ascontiguousarray(ranks[places]), _shape(task, of_code))
+    return Line(places, np.ascontiguousarray(ranks[places]), _losses(task, of_code))
 
 
 def along_hilbert(ranks: NDArray[np.int32], n_codes: Ids) -> Ids:
@@ -108,7 +120,7 @@ def _by_reference(ranks: NDArray[np.int32], n_codes: Ids, places: Ids) -> Ids:
     return np.lexsort([*ranks.T[::-1], np.round(distance, 12), first[nearest]]).astype(np.int64)
 
 
-def _shape(task: Task, of_code: dict[str, Ids]) -> tuple[NDArray[np.int64 | np.int32 | np.float64], ...]:
+def _losses(task: Task, of_code: dict[str, Ids]) -> Losses:
     kinds, known, unit, at = [], [], [], []
     nodes: list[NDArray[np.int32]] = []
     values: list[NDArray[np.float64]] = []
@@ -129,7 +141,7 @@ def _shape(task: Task, of_code: dict[str, Ids]) -> tuple[NDArray[np.int64 | np.i
             nodes.append(np.zeros(n, dtype=np.int32))
             values.append(_stretched(column))
     none = [np.zeros(0)]
-    return (
+    return Losses(
         np.array(kinds, dtype=np.int64),
         np.array(known, dtype=np.int64),
         np.array(unit),

@@ -179,7 +179,7 @@ def _groups(task: Task, line: Line) -> tuple[Ids, int]:
 
 
 def _shares(task: Task) -> Iterator[tuple[int, int]]:
-    """Sizes of groups, and how many people of one value they may have at most so that any such group keeps what is asked.
+    """Sizes of groups, and how many people of one value they may have so that any such group keeps the promise.
 
     Only sizes that allow a larger share than all smaller ones do, and a share that no value of the table exceeds: the
     paper's eligibility condition.

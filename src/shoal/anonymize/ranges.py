@@ -32,7 +32,7 @@ def cells_of_groups(task: Task, group: Ids, n_groups: int) -> dict[str, Recoded]
 
 
 def leaf_ranks(ladder: Ladder) -> Ids:
-    """The place of each code such that every group of every level is in one piece; missing, where it can be, is last."""
+    """The place of each code such that every group of every level is in one piece; missing is last."""
     order = np.lexsort(ladder.maps)  # of its keys the last counts most: the coarsest level
     known = len(ladder.column.values)
     order = np.concatenate([order[order < known], order[order >= known]])
