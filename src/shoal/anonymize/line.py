@@ -13,7 +13,7 @@ from shoal._kernels import onedim as kernels
 from shoal.anonymize.ranges import leaf_ranks
 from shoal.anonymize.task import Task
 from shoal.data.table import Column
-from shoal.evaluate.tables import cell_losses
+from shoal.evaluate.losses import cell_losses
 from shoal.release import Attribute
 
 Ids = NDArray[np.int64]
