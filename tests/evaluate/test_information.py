@@ -98,19 +98,12 @@ def test_entropy_of_a_local_recoding_and_of_missing_values():
 
 
 def test_precision_by_hand(letters):
-    hierarchies = {"h": TREE}  # a, {a, b} or {c}, {c, d, e}, *: levels 0 to 3
-    for level, height in enumerate((0, 1 / 3, 2 / 3, 1)):
-        release = OneLevel(1, level=level, hierarchies=hierarchies).fit(letters, "t").release_
-        cells = {cell.label: cell for cell in release.generalised["h"]}
-        if level == 1:
-            assert sorted(cells) == ["c", "left", "r2"]
-            # c is a value as it is, however the level calls it: 6 of 7 are at level 1
-            assert precision(release, hierarchies) == pytest.approx(1 - 6 / 7 / 3)
-        elif level == 2:
-            # {a, b} has no other name above level 1: three people at 1/3, four at 2/3
-            assert precision(release, hierarchies) == pytest.approx(1 - (3 / 3 + 4 * 2 / 3) / 7)
-        else:
-            assert precision(release, hierarchies) == pytest.approx(1 - height)
+    hierarchies = {"h": TREE}  # a, b, c, {d, e}; {a, b}, {c, d, e}; *: levels 0 to 3
+    levels = [OneLevel(1, level=level, hierarchies=hierarchies).fit(letters, "t").release_ for level in range(4)]
+    assert sorted(cell.label for cell in levels[1].generalised["h"]) == ["a", "b", "c", "r2"]
+    # at level 1 only the three people of {d, e} are generalised: a value that is told exactly has height 0
+    heights = [0, 3 / 7 / 3, 2 / 3, 1]
+    assert [precision(each, hierarchies) for each in levels] == pytest.approx([1 - height for height in heights])
 
 
 def test_precision_of_numbers_and_without_levels():

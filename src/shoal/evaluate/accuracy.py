@@ -14,7 +14,7 @@ from shoal.data.frames import to_table
 from shoal.data.table import Column, Table, smallest_dtype
 from shoal.data.target import with_target
 from shoal.errors import DataError
-from shoal.release import Attribute, TableRelease
+from shoal.release import Attribute, Interval, TableRelease
 from shoal.release.generalised import Generalised
 
 Draw = Callable[[int], NDArray[np.float64]]  # so many values of a cell: codes, or numbers; missing is nan
@@ -149,12 +149,12 @@ def _of_categories(attribute: Attribute, cell: Generalised, rng: np.random.Gener
 def _of_numbers(attribute: Attribute, cell: Generalised, rng: np.random.Generator) -> Draw:
     assert attribute.bounds is not None
     low, high = attribute.bounds
-    ends = [(low, high)] if cell.is_all else [_within(part.above, part.at_most, low, high) for part in cell.intervals]
+    if attribute.integer:  # as many whole numbers as the width of what is left
+        low, high = math.ceil(low) - 1, math.floor(high)
+    ends = [(low, high)] if cell.is_all else [_within(part, low, high, attribute.integer) for part in cell.intervals]
     share = 0.5 if cell.missing or (cell.is_all and attribute.missing) else 0.0
     if not ends:
         return lambda n: np.full(n, np.nan)
-    if attribute.integer:
-        ends = [(math.floor(a) if a > low else math.ceil(low) - 1, math.floor(b)) for a, b in ends]
     above, at_most = np.array(ends, dtype=np.float64).T
     width = np.maximum(at_most - above, 0)
     chance = width / width.sum() if width.sum() else np.full(len(width), 1 / len(width))
@@ -169,9 +169,13 @@ def _of_numbers(attribute: Attribute, cell: Generalised, rng: np.random.Generato
     return draw
 
 
-def _within(above: float | None, at_most: float | None, low: float, high: float) -> tuple[float, float]:
-    first = low if above is None else min(max(above, low), high)
-    return first, high if at_most is None else max(min(at_most, high), first)
+def _within(part: Interval, low: float, high: float, whole: bool) -> tuple[float, float]:
+    """The ends of an interval within the bounds."""
+    above, at_most = low if part.above is None else part.above, high if part.at_most is None else part.at_most
+    if whole:
+        above, at_most = math.floor(above), math.floor(at_most)
+    first = min(max(above, low), high)
+    return first, max(min(at_most, high), first)
 
 
 def _by_tree(rows: Table, target: str, test: Table) -> NDArray[Any]:
@@ -179,9 +183,8 @@ def _by_tree(rows: Table, target: str, test: Table) -> NDArray[Any]:
 
     tree = AnonymousTreeClassifier(privacy=1, variant="c45", unknown="ancestor").fit(rows, target)
     labels = tree.release_.attribute(target).values
-    said: NDArray[Any] = np.array(labels, dtype=object)[
-        tree.release_.answers[tree.release_.apply(test, unknown="ancestor")]
-    ]
+    answers = tree.release_.answers[tree.release_.apply(test, unknown="ancestor")]
+    said: NDArray[Any] = np.array(labels, dtype=object)[answers]
     return said
 
 

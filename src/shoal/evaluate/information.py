@@ -39,9 +39,9 @@ def non_uniform_entropy(release: TableRelease, original: Any) -> float:
     Notes
     -----
     Where each value is always generalised in the same way this is the measure of [1]_ and [2]_ as ARX reports it: the
-    sum of ``-log2(n(v) / n(cell))`` over all cells as a share of its largest value. There ``n(cell)`` is how many people have
-    the cell; in local recodings, where one value becomes now this cell and now that, it is here how many have a value
-    that the cell stands for, while ARX counts level by level [3]_.
+    sum of ``-log2(n(v) / n(cell))`` over all cells as a share of its largest value. There ``n(cell)`` is how many
+    people have the cell; in local recodings, where one value becomes now this cell and now that, it is here how many
+    have a value that the cell stands for, while ARX counts level by level [3]_.
 
     References
     ----------
