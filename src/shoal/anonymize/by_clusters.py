@@ -125,7 +125,7 @@ class ClusterAnonymizer(RecodingAnonymizer):
         check_local(type(self).__name__, task)
         if not task.public:
             return Recoding({})
-        rows = Table(column.compact() for name, column in task.rows.items() if name != task.target)
+        rows = Table(column for name, column in task.rows.items() if name != task.target)
         clusters = AnonymousClusters(
             privacy=KAnonymity(max(task.least, 1)),
             public=task.public,
