@@ -16,6 +16,7 @@ from shoal._kernels import onedim as kernels
 from shoal._kernels import reference
 from shoal.anonymize import OneDimensional
 from shoal.anonymize.line import along_hilbert, line_of
+from shoal.anonymize.one_dimensional import _shares
 from shoal.anonymize.task import make_task
 from shoal.errors import DataError, RequirementError
 from shoal.privacy import (
@@ -201,6 +202,48 @@ def test_groups_of_different_values_in_the_order_of_the_line():
     group = np.full(7, -1)
     assert kernels.mixed_groups(codes, 3, 2, 1, group) == 3
     assert group.tolist() == [0, 1, 0, 1, 2, 2, 2]
+
+
+def counts_of(size, most, values):
+    """All ways to have `size` people of some values, none more than `most`, the most frequent first."""
+    if values == 0:
+        return [()] if size == 0 else []
+    return [
+        (n, *rest) for n in range(min(size, most), -1, -1) for rest in counts_of(size - n, min(n, most), values - 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        DistinctDiversity(3),
+        EntropyDiversity(1.7),
+        EntropyDiversity(2.5),
+        SimpleDiversity(1.5),
+        Confidence(0.6),
+        RecursiveDiversity(2, 2),
+        RecursiveDiversity(0.7, 2),
+        KAnonymity(5) & SimpleDiversity(2) & DistinctDiversity(3),
+    ],
+    ids=lambda each: each.describe(),
+)
+def test_no_group_with_such_a_share_breaks_the_requirement(requirement):
+    frame = pd.DataFrame({"a": range(48), "t": list("pqrs") * 12})
+    found = [(size, most) for size, most in _shares(task_of(frame, requirement)) if size <= 9]
+    assert found
+    for size, most in found:
+        allowed = counts_of(size, most, 4)
+        assert requirement.holds(np.array(allowed)).all()
+        more = [counts for counts in counts_of(size, most + 1, 4) if counts not in allowed]
+        assert not more or not requirement.holds(np.array(more)).all()  # and no larger share would do
+
+
+def test_only_shares_that_the_table_can_be_grouped_by():
+    frame = pd.DataFrame({"a": range(40), "t": ["p"] * 30 + ["q"] * 10})
+    assert next(_shares(task_of(frame, KAnonymity(10) & Confidence(0.9)))) == (10, 9)
+    # three in four are p: groups of two or three would have to be of fewer
+    assert next(_shares(task_of(frame, Confidence(0.8)))) == (4, 3)
+    assert list(_shares(task_of(frame, Closeness(0.2)))) == []
 
 
 # ---------------------------------------------------------------- requirements

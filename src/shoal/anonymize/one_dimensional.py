@@ -189,7 +189,7 @@ def _shares(task: Task) -> Iterator[tuple[int, int]]:
         return
     most_frequent = int(task.totals[task.sensitive[0]].max())
     best = (1, 0)  # size, most
-    for size in range(task.least, min(2 * task.least, task.least + SIZES, task.n_rows + 1)):
+    for size in range(task.least, min(task.least + SIZES, task.n_rows + 1)):
         most = bisect_left(range(1, size), True, key=lambda most: not _any_keeps(task.requirement, size, most))
         if most * best[0] > best[1] * size and size * most_frequent <= most * task.n_rows:
             yield size, most
