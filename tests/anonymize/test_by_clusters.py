@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from helpers.local_recoding import EXPECTED_FAILURES, LOCAL
 from shoal import Confidence, KAnonymity, PromiseError, audit, load
 from shoal.anonymize import ClusterAnonymizer
 from shoal.errors import DataError, RequirementError
@@ -25,6 +27,15 @@ SERVED = [
     Closeness(0.3),
     KAnonymity(4) & Confidence(0.8),
 ]
+
+
+@parametrize_with_checks(
+    [ClusterAnonymizer(privacy=3, n_clusters=3, random_state=0, reproducible=True)],
+    expected_failed_checks=lambda estimator: {**EXPECTED_FAILURES, "check_estimators_nan_inf": LOCAL},
+)
+@pytest.mark.filterwarnings("default")  # some checks warn on purpose
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
 
 
 @pytest.fixture

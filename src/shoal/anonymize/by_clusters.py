@@ -142,6 +142,11 @@ class ClusterAnonymizer(RecodingAnonymizer):
         group, n_groups = _joined(task, group, self.clusters_.encoding.points(read))
         return Recoding(cells_of_groups(task, group, n_groups))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
 
 def _domain(rows: Table, name: str) -> Sequence[Any]:
     """A settled domain as the user would have declared it."""
