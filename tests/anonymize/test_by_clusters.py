@@ -109,6 +109,13 @@ def test_every_requirement_is_kept_or_impossible(requirement, frame, private):
     assert audit(method.release_, frame, privacy=requirement).holds
 
 
+def test_missing_is_one_more_category(blobs):
+    frame = blobs.assign(c=[None, "u", "v"] * 20)
+    method = ClusterAnonymizer(5, n_clusters=2, random_state=0).fit(frame, "t")
+    assert audit(method.release_, frame).holds
+    assert any(cell.missing or cell.is_all for cell in method.release_.generalised["c"])
+
+
 def test_it_saves_and_loads_and_clones(blobs, tmp_path):
     method = ClusterAnonymizer(5, n_clusters=2, random_state=0).fit(blobs, "t")
     method.release_.save(tmp_path / "t.json")
@@ -118,7 +125,7 @@ def test_it_saves_and_loads_and_clones(blobs, tmp_path):
 
 
 def test_what_it_cannot_serve_is_said(blobs):
-    with pytest.raises(DataError, match="missing value has no distance"):
+    with pytest.raises(DataError, match="missing number has no distance"):
         ClusterAnonymizer(2).fit(blobs.assign(x=[None, *blobs["x"][1:]]), "t")
     with pytest.raises(RequirementError, match="groups that overlap"):
         ClusterAnonymizer(2, person="who").fit(blobs.assign(who=[0, *range(59)]), "t")
