@@ -74,8 +74,8 @@ class ClusterAnonymizer(RecodingAnonymizer):
     groups for k-anonymity, too: a clustering may have small groups whose span is a single bin, which tell nothing
     private, but a table with private columns may not.
 
-    Missing numbers have no distance and are refused; of categories missing is one more. On tens of thousands of rows expect seconds for ten
-    clusters and minutes for fifty: `OneDimensional` is faster, and loses less.
+    Missing numbers have no distance and are refused; of categories missing is one more. On tens of thousands of rows
+    expect seconds for ten clusters and minutes for fifty: `OneDimensional` is faster, and loses less.
 
     References
     ----------
