@@ -22,6 +22,14 @@ def roll_up(keys, counts, keep, words, shifts, masks, maps, most, out_keys, out_
     `most`: then nothing that was written counts.
     """
     n_rows, n_words = keys.shape
+    new = np.empty(keys.shape, dtype=np.uint64)
+    for r in range(n_rows):
+        for w in range(n_words):
+            new[r, w] = keys[r, w] & keep[w]
+    for j in range(len(words)):
+        word, shift, mask = words[j], shifts[j], masks[j]
+        for r in range(n_rows):
+            new[r, word] |= maps[j, (keys[r, word] >> shift) & mask] << shift
     bits = 4
     while (1 << bits) < 2 * n_rows:
         bits += 1
@@ -30,15 +38,10 @@ def roll_up(keys, counts, keep, words, shifts, masks, maps, most, out_keys, out_
     slots = np.full(1 << bits, -1, dtype=np.int32)  # an open hash table of group numbers
     n_groups = 0
     for r in range(n_rows):
-        # the row is written as the next group, in case it is one
-        for w in range(n_words):
-            out_keys[n_groups, w] = keys[r, w] & keep[w]
-        for j in range(len(words)):
-            code = (keys[r, words[j]] >> shifts[j]) & masks[j]
-            out_keys[n_groups, words[j]] |= maps[j, code] << shifts[j]
-        hashed = out_keys[n_groups, 0]
+        key = new[r, 0]
+        hashed = key
         for w in range(1, n_words):
-            hashed = (hashed * _SPREAD) ^ out_keys[n_groups, w]
+            hashed = (hashed * _SPREAD) ^ new[r, w]
         slot = np.int64((hashed * _SPREAD) >> down)
         while True:
             g = slots[slot]
@@ -47,12 +50,15 @@ def roll_up(keys, counts, keep, words, shifts, masks, maps, most, out_keys, out_
                     return -1
                 g = n_groups
                 slots[slot] = g
-                out_counts[g] = 0
+                for w in range(n_words):
+                    out_keys[g, w] = new[r, w]
+                for v in range(counts.shape[1]):
+                    out_counts[g, v] = 0
                 n_groups += 1
                 break
-            same = True
-            for w in range(n_words):
-                same &= out_keys[g, w] == out_keys[n_groups, w]
+            same = out_keys[g, 0] == key
+            for w in range(1, n_words):
+                same &= out_keys[g, w] == new[r, w]
             if same:
                 break
             slot = (slot + 1) & last

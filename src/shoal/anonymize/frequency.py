@@ -45,7 +45,8 @@ class Layout:
 
     def unpack(self, keys: Keys, column: int) -> Ids:
         """The code of a column in each key."""
-        return ((keys[:, self.words[column]] >> self.shifts[column]) & self.masks[column]).astype(np.int64)
+        codes: Keys = (keys[:, self.words[column]] >> self.shifts[column]) & self.masks[column]
+        return codes.astype(np.int64)
 
     def keeping(self, columns: Iterable[int]) -> Keys:
         """Of each word the bits of some columns."""
@@ -104,7 +105,7 @@ class FrequencySet:
             padded[j, : len(each)] = each
         keep = layout.keeping(column for column in range(len(layout.words)) if column not in maps)
         most = min(most, len(self))
-        keys = np.empty((most + 1, layout.n_words), dtype=np.uint64)
+        keys = np.empty((most, layout.n_words), dtype=np.uint64)
         counts = np.empty((most, self.counts.shape[1]), dtype=np.int64)
         group_of = np.empty(0 if self.of_row is None else len(self), dtype=np.int64)
         at = (layout.words[changed], layout.shifts[changed], layout.masks[changed])

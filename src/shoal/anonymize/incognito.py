@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.frequency import FrequencySet, Judge, frequencies
+from shoal.anonymize.frequency import FrequencySet, Judge, Map, frequencies
 from shoal.anonymize.lattice import Lattice, Node
 from shoal.anonymize.method import Recoding, RecodingAnonymizer
 from shoal.anonymize.task import Task
@@ -142,10 +142,14 @@ class Incognito(RecodingAnonymizer):
     >>> people = clinic.to_arrow().select(["age", "sex", "education", "diabetes"])
     >>> hierarchies = {"age": {"intervals": [10, 20, 40]}, "education": clinic.hierarchies["education"]}
     >>> method = Incognito(privacy=50, hierarchies=hierarchies).fit(people, "diabetes")
-    >>> [dict(solution.levels) for solution in method.solutions_]
-    []
-    >>> method.solution_.smallest
-    0
+    >>> for solution in method.solutions_:
+    ...     print(dict(solution.levels), solution.classes, solution.smallest)
+    {'age': 3, 'sex': 0, 'education': 0} 14 198
+    {'age': 1, 'sex': 0, 'education': 3} 10 86
+    {'age': 2, 'sex': 1, 'education': 2} 6 81
+    {'age': 0, 'sex': 1, 'education': 3} 9 86
+    >>> method.release_
+    <TableRelease: 5000 rows, 4 columns, 14 groups>
     """
 
     def __init__(
@@ -199,7 +203,7 @@ class _Measured:
             before = counted[: counted.index(task.target)]
             first = 1 + sum(task.rows[name].n_codes for name in before)
             self.classes = slice(first, first + task.classes.n_codes)
-        self.losses = {name: _losses(task, name) for name in task.public}
+        self.losses = [_losses(task, name, maps) for name, maps in zip(lattice.names, lattice.levels, strict=True)]
 
     def solution(self, node: Node) -> Solution:
         """A node that passes, measured."""
@@ -208,10 +212,7 @@ class _Measured:
         fails = self.judge.fails(found)
         rows = found.rows[~fails]
         left_out = n_rows - int(rows.sum())
-        losses = [
-            self.losses[name][level][found.codes(j)[~fails]] @ rows
-            for j, (name, level) in enumerate(zip(names, node, strict=True))
-        ]
+        losses = [self.losses[j][level][found.codes(j)[~fails]] @ rows for j, level in enumerate(node)]
         by_class = found.counts[~fails, self.classes]
         level_of = dict(zip(names, node, strict=True))
         return Solution(
@@ -241,15 +242,15 @@ class _Measured:
         return self.judge.fails(found)[found.of_row]
 
 
-def _losses(task: Task, name: str) -> list[NDArray[np.float64]]:
+def _losses(task: Task, name: str, maps: Sequence[Map]) -> list[NDArray[np.float64]]:
     """At each level of a column the loss of each of its groups."""
-    column, ladder = task.rows[name], task.ladders[name]
+    column = task.rows[name]
     attribute = Attribute.of(column, "public")
     every = replace(column, codes=np.arange(column.n_codes))  # each code once
     found = []
-    for level, groups in enumerate(ladder.maps):
-        recoded = ladder.at(level).recode(every)
-        losses = np.zeros(len(ladder.labels[level]))
+    for level, groups in enumerate(maps):
+        recoded = task.ladders[name].at(level).recode(every)
+        losses = np.zeros(int(groups.max()) + 1)
         losses[groups] = cell_losses(attribute, recoded.found)[recoded.codes]
         found.append(losses)
     return found

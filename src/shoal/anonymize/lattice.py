@@ -33,16 +33,19 @@ class Lattice:
     ----------
     names
         The columns, in the order of their numbers.
+    levels
+        For each column and level the group of each code of the column.
     shape
-        How many levels each has.
+        How many levels each column has.
     looked_at
         How many nodes' groups were counted.
     """
 
     def __init__(self, task: Task) -> None:
         self.names = sorted(task.public, key=lambda name: -len(task.ladders[name].labels[0]))
-        self._ladders = [task.ladders[name] for name in self.names]
-        self.shape = tuple(len(ladder) for ladder in self._ladders)
+        # groups of a level that no code has are passed over, so that a higher level never has more than a lower one
+        self.levels = [[_without_gaps(each) for each in task.ladders[name].maps] for name in self.names]
+        self.shape = tuple(len(maps) for maps in self.levels)
         if math.prod(self.shape) > MOST_NODES:
             raise DataError(
                 "lattice-too-large",
@@ -51,8 +54,7 @@ class Lattice:
             )
         self._judge = Judge(task)
         self._lowest = [0] * len(self.shape)  # the level of each column in `_rows`
-        finest = {name: ladder.maps[0] for name, ladder in zip(self.names, self._ladders, strict=True)}
-        self._rows = frequencies(task, finest, self._judge.by_value)
+        self._rows = frequencies(task, self.maps((0,) * len(self.shape)), self._judge.by_value)
         self.looked_at = 0
 
     def minimal(self) -> list[Node]:
@@ -84,7 +86,7 @@ class Lattice:
 
     def maps(self, node: Node) -> dict[str, Map]:
         """Of each column the groups of codes at a node."""
-        return {name: ladder.maps[level] for name, ladder, level in zip(self.names, self._ladders, node, strict=True)}
+        return {name: maps[level] for name, maps, level in zip(self.names, self.levels, node, strict=True)}
 
     def steps(self, node: Node) -> dict[int, Map]:
         """Of each column, by number, the groups at a node that the groups of its finest level become."""
@@ -143,7 +145,11 @@ class Lattice:
 
     def _step(self, column: int, low: int, high: int) -> Map:
         """For each group of a level of a column the group of a higher level that it is part of."""
-        ladder = self._ladders[column]
-        step = np.zeros(len(ladder.labels[low]), dtype=np.int64)
-        step[ladder.maps[low]] = ladder.maps[high]
+        maps = self.levels[column]
+        step = np.zeros(int(maps[low].max()) + 1, dtype=np.int64)
+        step[maps[low]] = maps[high]
         return step
+
+
+def _without_gaps(groups: Map) -> Map:
+    return np.unique(groups, return_inverse=True)[1]
