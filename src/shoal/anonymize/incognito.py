@@ -19,6 +19,7 @@ from shoal.data.person import people_by_code
 from shoal.errors import RequirementError, closest
 from shoal.evaluate.tables import cell_losses, classification_metric
 from shoal.release import Attribute
+from shoal.release.numbers import Numbers
 
 Measure = Literal["lm", "dm", "cm", "height"]
 
@@ -83,6 +84,9 @@ class Incognito(RecodingAnonymizer):
         without one levels are made.
     suppress
         The share of rows that may be left out: groups that fail are, as long as all their rows are within it.
+    numbers
+        How `fit_transform` and `transform` write generalised numbers: as ``"intervals"``, ``"ends"`` or
+        ``"midpoints"``.
     reproducible
         Sort the published rows instead of shuffling them.
 
@@ -94,6 +98,8 @@ class Incognito(RecodingAnonymizer):
         All minimal generalisations, measured, the best first.
     solution_
         The one that was published.
+    made_hierarchies_
+        Of each public column without a hierarchy how its levels were made.
     nodes_
         How many generalisations there are.
     looked_at_
@@ -163,11 +169,12 @@ class Incognito(RecodingAnonymizer):
         person: str | None = None,
         hierarchies: Any = None,
         suppress: float = 0.0,
+        numbers: Numbers = "intervals",
         reproducible: bool = False,
     ) -> None:
         self.privacy, self.by, self.public, self.sensitive = privacy, by, public, sensitive
         self.domain, self.person, self.hierarchies = domain, person, hierarchies
-        self.suppress, self.reproducible = suppress, reproducible
+        self.suppress, self.numbers, self.reproducible = suppress, numbers, reproducible
 
     def _recode(self, task: Task) -> Recoding:
         if self.by not in get_args(Measure):
@@ -181,6 +188,7 @@ class Incognito(RecodingAnonymizer):
         found = _Measured(task, lattice)
         self.solutions_ = tuple(sorted((found.solution(node) for node in lattice.minimal()), key=self._rank))
         self.solution_ = self.solutions_[0]
+        self.made_hierarchies_ = {name: ladder.said for name, ladder in task.ladders.items() if ladder.said}
         self.nodes_, self.looked_at_ = int(np.prod(lattice.shape)), lattice.looked_at
         maps = {name: task.ladders[name].at(level) for name, level in self.solution_.levels.items()}
         return Recoding.of_columns(maps, task.rows, found.left_out(self.solution_))
