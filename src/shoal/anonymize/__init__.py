@@ -8,5 +8,6 @@ against the rows. This folder may import the miners and the audit; neither impor
 from shoal.anonymize.by_tree import TreeAnonymizer, anonymize_by_tree
 from shoal.anonymize.equivalent import tree_from_table
 from shoal.anonymize.incognito import Incognito
+from shoal.anonymize.k_optimize import KOptimize
 
-__all__ = ["Incognito", "TreeAnonymizer", "anonymize_by_tree", "tree_from_table"]
+__all__ = ["Incognito", "KOptimize", "TreeAnonymizer", "anonymize_by_tree", "tree_from_table"]
