@@ -7,6 +7,7 @@ import heapq
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,8 +111,7 @@ class CutSearch:
     def _maps(self, cuts: Cuts) -> dict[int, Map]:
         """What a set of cuts makes of the cells of each column."""
         return {
-            column: np.append(0, np.cumsum(cuts[first:end]))
-            for column, (first, end) in enumerate(zip(self.ends[:-1], self.ends[1:], strict=True))
+            column: np.append(0, np.cumsum(cuts[first:end])) for column, (first, end) in enumerate(pairwise(self.ends))
         }
 
     def weigh(self, head: Cuts, tail: Cuts) -> _Weighed:
@@ -120,8 +120,8 @@ class CutSearch:
         pieces = self.rows.roll_up(self._maps(every))
         pieces = FrequencySet(pieces.layout, pieces.keys, pieces.counts, np.arange(len(pieces)))
         n_columns = len(self.ends) - 1
-        inside = [every[first:end] for first, end in zip(self.ends[:-1], self.ends[1:], strict=True)]
-        chosen = [head[first:end] for first, end in zip(self.ends[:-1], self.ends[1:], strict=True)]
+        inside = [every[first:end] for first, end in pairwise(self.ends)]
+        chosen = [head[first:end] for first, end in pairwise(self.ends)]
         merged = {j: np.append(0, np.cumsum(chosen[j][inside[j]])) for j in range(n_columns)}
         groups = pieces.roll_up(merged)
         assert groups.of_row is not None
@@ -157,7 +157,7 @@ class CutSearch:
     def climb(self, until: Callable[[], bool]) -> None:
         """Add the cut that makes groups cheapest as long as one does, then move or take back single cuts."""
         self._add(until)
-        better = True
+        better = bool(self.best.any())
         while better and not until():
             better = False
             for cut in np.flatnonzero(self.best).tolist():
@@ -174,7 +174,7 @@ class CutSearch:
                     break
 
     def _add(self, until: Callable[[], bool]) -> None:
-        while not until():
+        while not (self.best.all() or until()):
             before = self.cost
             self._try_one_more(self.best)
             if self.cost == before:
@@ -213,7 +213,7 @@ class CutSearch:
 
         self.climb(over)
         heap: list[tuple[int, int, Cuts, Cuts]] = []  # sets that are open, the lowest bound first
-        node: Node | None = (0, self.nothing, ~self.nothing)
+        node: Node | None = (0, self.nothing, ~self.nothing) if len(self.nothing) else None
         while True:
             if node is None:
                 if not heap or heap[0][0] >= self.cost:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -109,9 +110,10 @@ class KOptimize(RecodingAnonymizer):
     --------
     >>> from shoal import load_sample
     >>> people = load_sample().table.select(["age", "sex", "diabetes"])
-    >>> method = KOptimize(privacy=500, cost="cm", reproducible=True).fit(people, "diabetes")
-    >>> method.optimal_, method.cost_ == method.bound_
-    (True, True)
+    >>> tens = {"age": {"intervals": [10]}}
+    >>> method = KOptimize(privacy=500, cost="cm", hierarchies=tens, reproducible=True).fit(people, "diabetes")
+    >>> method.optimal_, method.cost_
+    (True, 1015)
     >>> [cell.label for cell in method.release_.generalised["age"]]
     []
     """
@@ -145,7 +147,7 @@ class KOptimize(RecodingAnonymizer):
         search.run(self.max_seconds, self.max_nodes, self.progress)
         self.optimal_, self.cost_, self.bound_, self.searched_ = search.optimal, search.cost, search.bound, search.nodes
         self.made_hierarchies_ = {order.column.name: order.said for order in orders if order.said is not None}
-        chosen = np.split(search.best, search.ends[1:-1])
+        chosen = [search.best[first:end] for first, end in pairwise(search.ends)]
         maps = {order.column.name: order.map(cuts) for order, cuts in zip(orders, chosen, strict=True)}
         groups = {order.column.name: order.groups(cuts) for order, cuts in zip(orders, chosen, strict=True)}
         found = frequencies(task, groups, search.judge.by_value, remember=True)
