@@ -82,7 +82,7 @@ def exhaustive(table, kind, person, budget):
     }
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(tables(), st.sampled_from(KINDS), st.booleans(), st.sampled_from([0, 0, 0.2, 0.4]))
 def test_minimal_solutions_are_those_of_an_exhaustive_search(table, kind, several, suppress):
     person = "who" if several else None

@@ -91,7 +91,7 @@ def cheapest(table, kind, person, budget, cost):
     return best
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(
     tables(),
     st.sampled_from(KINDS),
