@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """K-Optimize: its optimum is that of all sets of cuts, tried one by one, whatever is promised."""
 
+from dataclasses import replace
 from itertools import chain, combinations, product
 
 import numpy as np
@@ -13,6 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from helpers.recoded import KINDS, left_out
 from shoal import audit, load_sample
 from shoal.anonymize import KOptimize
+from shoal.anonymize.cut_search import CutSearch
+from shoal.anonymize.k_optimize import _order_of
+from shoal.anonymize.task import make_task
 from shoal.errors import DataError, PromiseError
 from shoal.evaluate import measure_table
 from shoal.privacy import (
@@ -125,6 +129,27 @@ def test_the_optimum_is_that_of_all_sets_of_cuts(table, kind, several, suppress,
     short = KOptimize(REQUIREMENTS[kind], max_nodes=max_nodes, **options).fit(table, "ill")
     assert short.bound_ <= best <= short.cost_
     assert short.optimal_ == (short.bound_ == short.cost_) or short.cost_ == best
+
+
+@given(tables(), st.integers(2, 5), st.booleans(), st.integers(0, 2**32 - 1))
+def test_all_cuts_weighed_at_once_are_as_each_by_itself(table, k, by_class, seed):
+    rows = table.drop(columns="who")
+    options = {"public": None, "sensitive": (), "domain": None, "person": None, "hierarchies": None, "suppress": 0.999}
+    if k > len(rows):
+        return
+    task, _ = make_task(rows, "ill", privacy=k, **options)
+    search = CutSearch(task, {name: _order_of(task, name).cells for name in task.public}, by_class=by_class)
+    rng = np.random.default_rng(seed)
+    head = rng.random(len(search.nothing)) < 0.3
+    tail = ~head & (rng.random(len(head)) < 0.7)
+    search.task = replace(task, budget=len(rows))
+    weighed = search.weigh(head, tail)
+    for cut in np.flatnonzero(tail):
+        more, rest = head.copy(), tail.copy()
+        more[cut], rest[cut] = True, False
+        assert weighed.cost[cut] == search.cost_of(more)
+        assert weighed.bound_with[cut] == search.weigh(more, rest).bound
+        assert weighed.bound_with[cut] >= weighed.bound
 
 
 def test_groups_of_the_hierarchy_keep_their_names_and_its_order():
