@@ -10,31 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from helpers.recoded import KINDS, left_out
+from helpers.recoded import left_out
+from helpers.requirements import REQUIREMENTS
 from shoal import audit, load_sample
 from shoal.anonymize import Incognito
 from shoal.errors import DataError, PromiseError
 from shoal.evaluate import measure_table
-from shoal.privacy import (
-    Closeness,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    RecursiveDiversity,
-    SimpleDiversity,
-)
+from shoal.privacy import KAnonymity
 
-REQUIREMENTS = {
-    "k2": KAnonymity(2),
-    "k3": KAnonymity(3),
-    "distinct": DistinctDiversity(2),
-    "entropy": EntropyDiversity(1.6),
-    "simple": SimpleDiversity(1.5),
-    "recursive": RecursiveDiversity(2, 2),
-    "closeness": Closeness(0.3),
-    "k2 & entropy": KAnonymity(2) & EntropyDiversity(1.6),
-    "k2 & closeness": KAnonymity(2) & Closeness(0.3),
-}
 TREES = {
     "town": {"north": ["n1", "n2"], "south": ["s1", "s2"]},
     "job": ["x", "y", "z"],
@@ -82,8 +65,8 @@ def exhaustive(table, kind, person, budget):
     }
 
 
-@settings(max_examples=100)
-@given(tables(), st.sampled_from(KINDS), st.booleans(), st.sampled_from([0, 0, 0.2, 0.4]))
+@settings(max_examples=60)
+@given(tables(), st.sampled_from(list(REQUIREMENTS)), st.booleans(), st.sampled_from([0, 0, 0.2, 0.4]))
 def test_minimal_solutions_are_those_of_an_exhaustive_search(table, kind, several, suppress):
     person = "who" if several else None
     if not several:

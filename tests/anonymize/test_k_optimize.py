@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from helpers.recoded import KINDS, left_out
+from helpers.recoded import left_out
+from helpers.requirements import REQUIREMENTS
 from shoal import audit, load_sample
 from shoal.anonymize import KOptimize
 from shoal.anonymize.cut_search import CutSearch
@@ -19,26 +20,7 @@ from shoal.anonymize.k_optimize import _order_of
 from shoal.anonymize.task import make_task
 from shoal.errors import DataError, PromiseError
 from shoal.evaluate import measure_table
-from shoal.privacy import (
-    Closeness,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    RecursiveDiversity,
-    SimpleDiversity,
-)
 
-REQUIREMENTS = {
-    "k2": KAnonymity(2),
-    "k3": KAnonymity(3),
-    "distinct": DistinctDiversity(2),
-    "entropy": EntropyDiversity(1.6),
-    "simple": SimpleDiversity(1.5),
-    "recursive": RecursiveDiversity(2, 2),
-    "closeness": Closeness(0.3),
-    "k2 & entropy": KAnonymity(2) & EntropyDiversity(1.6),
-    "k2 & closeness": KAnonymity(2) & Closeness(0.3),
-}
 NAMES = ["age", "town", "job"]
 CLASSES = ["flu", "hiv", "no"]
 
@@ -95,10 +77,10 @@ def cheapest(table, kind, person, budget, cost):
     return best
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(
     tables(),
-    st.sampled_from(KINDS),
+    st.sampled_from(list(REQUIREMENTS)),
     st.booleans(),
     st.sampled_from([0, 0.2, 0.5, 0.95]),
     st.sampled_from(["dm", "cm"]),
@@ -131,6 +113,7 @@ def test_the_optimum_is_that_of_all_sets_of_cuts(table, kind, several, suppress,
     assert short.optimal_ == (short.bound_ == short.cost_) or short.cost_ == best
 
 
+@settings(max_examples=50)
 @given(tables(), st.integers(2, 5), st.booleans(), st.integers(0, 2**32 - 1))
 def test_all_cuts_weighed_at_once_are_as_each_by_itself(table, k, by_class, seed):
     rows = table.drop(columns="who")

@@ -5,8 +5,6 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from math import log2
 
-KINDS = ("k2", "k3", "distinct", "entropy", "simple", "recursive", "closeness", "k2 & entropy", "k2 & closeness")
-
 
 def values_of(group, person):
     """The private value of each person of a group; of several, the one that most people of it have, then the lowest."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.frequency import FrequencySet, Judge, Map, frequencies
-from shoal.anonymize.lattice import Lattice, Node
+from shoal.anonymize.lattice import Lattice, Node, Walk
 from shoal.anonymize.method import Recoding, RecodingAnonymizer
 from shoal.anonymize.task import Task
 from shoal.data.person import people_by_code
@@ -185,8 +185,9 @@ class Incognito(RecodingAnonymizer):
         if self.by == "cm":
             task.classes  # noqa: B018 - refuses where there is none
         lattice = Lattice(task)
+        minimal = lattice.minimal()
         found = _Measured(task, lattice)
-        self.solutions_ = tuple(sorted((found.solution(node) for node in lattice.minimal()), key=self._rank))
+        self.solutions_ = tuple(sorted((found.solution(node) for node in minimal), key=self._rank))
         self.solution_ = self.solutions_[0]
         self.made_hierarchies_ = {name: ladder.said for name, ladder in task.ladders.items() if ladder.said}
         self.nodes_, self.looked_at_ = int(np.prod(lattice.shape)), lattice.looked_at
@@ -205,7 +206,8 @@ class _Measured:
         counted = self.judge.by_value
         if task.target is not None and task.target not in counted:
             counted = (*counted, task.target)
-        self.rows = frequencies(task, lattice.maps((0,) * len(lattice.shape)), counted)
+        rows = frequencies(task, lattice.maps(lattice.lowest), counted)
+        self.walk = Walk(lattice, rows, tuple(range(len(lattice.shape))))
         self.classes = slice(0, 0)
         if task.target is not None:
             before = counted[: counted.index(task.target)]
@@ -216,7 +218,8 @@ class _Measured:
     def solution(self, node: Node) -> Solution:
         """A node that passes, measured."""
         names, n_rows = self.lattice.names, self.task.n_rows
-        found = self.rows.roll_up(self.lattice.steps(node))
+        found = self.walk.groups(node, n_rows)
+        assert found is not None
         fails = self.judge.fails(found)
         rows = found.rows[~fails]
         left_out = n_rows - int(rows.sum())

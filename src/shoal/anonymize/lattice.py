@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -37,6 +37,8 @@ class Lattice:
         For each column and level the group of each code of the column.
     shape
         How many levels each column has.
+    lowest
+        The lowest level that each column can have, as far as is known.
     looked_at
         How many nodes' groups were counted.
     """
@@ -53,8 +55,8 @@ class Lattice:
                 f"up to {MOST_NODES:,}. Give fewer public columns or hierarchies with fewer levels, or use Mondrian.",
             )
         self._judge = Judge(task)
-        self._lowest = [0] * len(self.shape)  # the level of each column in `_rows`
-        self._rows = frequencies(task, self.maps((0,) * len(self.shape)), self._judge.by_value)
+        self.lowest = [0] * len(self.shape)
+        self._rows = frequencies(task, self.maps(self.lowest), self._judge.by_value)
         self.looked_at = 0
 
     def minimal(self) -> list[Node]:
@@ -84,13 +86,9 @@ class Lattice:
                 break
         return self._search(everything, possible, self._judge.passes)[0]
 
-    def maps(self, node: Node) -> dict[str, Map]:
+    def maps(self, node: Sequence[int]) -> dict[str, Map]:
         """Of each column the groups of codes at a node."""
         return {name: maps[level] for name, maps, level in zip(self.names, self.levels, node, strict=True)}
-
-    def steps(self, node: Node) -> dict[int, Map]:
-        """Of each column, by number, the groups at a node that the groups of its finest level become."""
-        return {column: self._step(column, 0, level) for column, level in enumerate(node)}
 
     def _possible(self, columns: Node, passing: Mapping[Node, Mask]) -> Mask:
         """The nodes of some columns that pass seen by fewer of them."""
@@ -102,53 +100,68 @@ class Lattice:
 
     def _start_from(self, lowest: list[int]) -> None:
         """Forget what is below levels that no column can have."""
-        self._rows = self._rows.roll_up(self.steps(tuple(lowest)))
-        self._lowest = lowest
+        self._rows = self._rows.roll_up({j: _step(maps, 0, lowest[j]) for j, maps in enumerate(self.levels)})
+        self.lowest = lowest
 
     def _search(self, columns: Node, possible: Mask, test: Callable[[FrequencySet], bool]) -> tuple[list[Node], Mask]:
         """The lowest of the possible nodes that pass a test, and all that are at or above one of them.
 
-        Nodes come in the order of their levels, first column first, so none before those below it. Each frequency set
-        is rolled up by one column from that of the levels of the columns before, which many nodes share.
+        Nodes come in the order of their levels, first column first, so none before those below it.
         """
         minimal: list[Node] = []
         above = np.zeros_like(possible)
-        sets: list[FrequencySet] = []  # sets[j] has columns before the j-th at the levels of `at`
-        at: list[int] = []
+        walk = Walk(self, self._rows, columns)
         for levels in np.argwhere(possible).tolist():
             node = tuple(levels)
             if above[node]:
                 continue
-            if not sets:
-                sets.append(self._of_columns(columns))
-            shared = next((j for j, level in enumerate(at) if level != node[j]), len(at))
-            del sets[shared + 1 :], at[shared:]
-            for column, level in zip(columns[shared:-1], node[shared:-1], strict=True):
-                lower = sets[-1]
-                sets.append(lower if level == self._lowest[column] else lower.roll_up(self._up(column, level)))
-                at.append(level)
-            last = self._up(columns[-1], node[-1]) if columns else {}
-            found = sets[-1].roll_up_to(last, self._judge.most_groups)
+            found = walk.groups(node, self._judge.most_groups)
             self.looked_at += 1
             if found is not None and test(found):
                 minimal.append(node)
                 above[tuple(slice(level, None) for level in node)] = True
         return minimal, above
 
-    def _of_columns(self, columns: Node) -> FrequencySet:
-        """The lowest groups of some columns."""
-        others = [column for column in range(len(self.shape)) if column not in columns]
-        return self._rows.roll_up({column: self._up(column, self.shape[column] - 1)[column] for column in others})
 
-    def _up(self, column: int, level: int) -> dict[int, Map]:
-        return {column: self._step(column, self._lowest[column], level)}
+class Walk:
+    """The groups of one node of some columns after the other.
 
-    def _step(self, column: int, low: int, high: int) -> Map:
-        """For each group of a level of a column the group of a higher level that it is part of."""
-        maps = self.levels[column]
-        step = np.zeros(int(maps[low].max()) + 1, dtype=np.int64)
-        step[maps[low]] = maps[high]
-        return step
+    Each frequency set is rolled up by one column from that of the levels of the columns before it, which nodes share
+    that come in the order of their levels.
+
+    Parameters
+    ----------
+    rows
+        The groups of all columns at the lattice's lowest levels.
+    """
+
+    def __init__(self, lattice: Lattice, rows: FrequencySet, columns: Node) -> None:
+        self._levels, self._lowest, self._columns = lattice.levels, lattice.lowest, columns
+        others = [column for column in range(len(lattice.shape)) if column not in columns]
+        self._sets = [rows.roll_up({column: self._up(column, -1) for column in others})]
+        self._at: list[int] = []  # the levels of the columns that were rolled up, one more in each set
+
+    def groups(self, node: Node, most: int) -> FrequencySet | None:
+        """The groups of a node; None if there are more than `most`."""
+        shared = next((j for j, level in enumerate(self._at) if level != node[j]), len(self._at))
+        del self._sets[shared + 1 :], self._at[shared:]
+        for column, level in zip(self._columns[shared:-1], node[shared:-1], strict=True):
+            below = self._sets[-1]
+            same = level == self._lowest[column]
+            self._sets.append(below if same else below.roll_up({column: self._up(column, level)}))
+            self._at.append(level)
+        last = {column: self._up(column, level) for column, level in zip(self._columns[-1:], node[-1:], strict=True)}
+        return self._sets[-1].roll_up_to(last, most)
+
+    def _up(self, column: int, level: int) -> Map:
+        return _step(self._levels[column], self._lowest[column], level)
+
+
+def _step(maps: Sequence[Map], low: int, high: int) -> Map:
+    """For each group of a level of a column the group of a higher level that it is part of."""
+    step = np.zeros(int(maps[low].max()) + 1, dtype=np.int64)
+    step[maps[low]] = maps[high]
+    return step
 
 
 def _without_gaps(groups: Map) -> Map:
