@@ -27,9 +27,9 @@ CLASSES = ["flu", "hiv", "no"]
 
 @st.composite
 def tables(draw):
-    n = draw(st.integers(3, 18))
+    n = draw(st.integers(3, 14))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    ages = rng.choice([20, 35, 36, 90], n).astype(float)
+    ages = rng.choice([20, 35, 90], n).astype(float)
     if draw(st.booleans()):
         ages[rng.random(n) < 0.2] = np.nan
         ages[0] = 20  # a column of nothing but missing values is no column of numbers
@@ -163,7 +163,7 @@ def test_leaving_rows_out_pays_where_they_force_large_groups():
 
 def test_the_limit_stops_the_search_and_progress_is_told():
     told = []
-    clinic = load_sample().table
+    clinic = load_sample().table.select(["age", "sex", "education", "smoker", "diabetes"])
     method = KOptimize(20, max_seconds=None, max_nodes=40, progress=told.append).fit(clinic, "diabetes")
     assert (method.searched_, method.optimal_) == (40, False)
     assert 0 < method.bound_ < method.cost_
