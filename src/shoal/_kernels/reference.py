@@ -277,3 +277,20 @@ def _group_loss(ranks, kinds, known, unit, node, value, at):
                 total += value[first + low]
             total += gap * unit[j]
     return total
+
+
+def roll_up(keys, counts, keep, words, shifts, masks, maps, most, out_keys, out_counts, group_of):
+    found = {}
+    for r, key in enumerate(keys.tolist()):
+        new = [word & int(kept) for word, kept in zip(key, keep, strict=True)]
+        for word, shift, mask, codes in zip(words, shifts.tolist(), masks.tolist(), maps.tolist(), strict=True):
+            new[word] |= codes[(key[word] >> shift) & mask] << shift
+        if tuple(new) not in found:
+            if len(found) == most:
+                return -1
+            out_keys[len(found)], out_counts[len(found)] = new, 0
+            found[tuple(new)] = len(found)
+        out_counts[found[tuple(new)]] += counts[r]
+        if len(group_of):
+            group_of[r] = found[tuple(new)]
+    return len(found)

@@ -8,6 +8,16 @@ against the rows. This folder may import the miners and the audit; neither impor
 from shoal.anonymize.by_clusters import ClusterAnonymizer
 from shoal.anonymize.by_tree import TreeAnonymizer, anonymize_by_tree
 from shoal.anonymize.equivalent import tree_from_table
+from shoal.anonymize.incognito import Incognito
+from shoal.anonymize.k_optimize import KOptimize
 from shoal.anonymize.one_dimensional import OneDimensional
 
-__all__ = ["ClusterAnonymizer", "OneDimensional", "TreeAnonymizer", "anonymize_by_tree", "tree_from_table"]
+__all__ = [
+    "ClusterAnonymizer",
+    "Incognito",
+    "KOptimize",
+    "OneDimensional",
+    "TreeAnonymizer",
+    "anonymize_by_tree",
+    "tree_from_table",
+]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,11 +50,11 @@ class Recoding:
     @classmethod
     def of_columns(cls, maps: Mapping[str, ColumnMap], rows: Table, left_out: NDArray[np.bool_] | None) -> Recoding:
         """A recoding column by column (global, single-dimensional)."""
+        return cls(_recode_columns(maps, rows), left_out, partial(_recode_columns, maps))
 
-        def again(table: Table) -> Mapping[str, Recoded]:
-            return {name: each.recode(table[name]) for name, each in maps.items()}
 
-        return cls(again(rows), left_out, again)
+def _recode_columns(maps: Mapping[str, ColumnMap], table: Table) -> Mapping[str, Recoded]:
+    return {name: each.recode(table[name]) for name, each in maps.items()}
 
 
 class RecodingAnonymizer(TableAnonymizer):
