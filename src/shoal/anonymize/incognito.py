@@ -17,7 +17,7 @@ from shoal.anonymize.method import Recoding, RecodingAnonymizer
 from shoal.anonymize.task import Task
 from shoal.data.person import people_by_code
 from shoal.errors import RequirementError, closest
-from shoal.evaluate.tables import cell_losses, classification_metric
+from shoal.evaluate import cell_losses, classification_metric
 from shoal.release import Attribute
 from shoal.release.numbers import Numbers
 
