@@ -7,5 +7,7 @@ against the rows. This folder may import the miners and the audit; neither impor
 
 from shoal.anonymize.by_tree import TreeAnonymizer, anonymize_by_tree
 from shoal.anonymize.equivalent import tree_from_table
+from shoal.anonymize.tdr import TopDownRefinement
+from shoal.anonymize.tds import TopDownSpecialization
 
-__all__ = ["TreeAnonymizer", "anonymize_by_tree", "tree_from_table"]
+__all__ = ["TopDownRefinement", "TopDownSpecialization", "TreeAnonymizer", "anonymize_by_tree", "tree_from_table"]
