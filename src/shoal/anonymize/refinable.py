@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How one column is refined, from ``*`` downwards: by a taxonomy, by cuts of numbers, or by telling value after value.
 
-Such a column has *values of its cut* (what its cells can say so far) and *candidates*: the next steps. What a step tells
+Such a column has *values of its cut* (what its cells can say so far) and *candidates*: the next steps. What one tells
 about the classes depends on this column alone, so it is counted once, by code and class; rows are never looked at here.
 """
 
@@ -22,7 +22,7 @@ from shoal.data.table import Column
 from shoal.release.generalised import ALL
 
 Counts = NDArray[np.int64]
-Slots = NDArray[np.int32]
+Slots = NDArray[np.integer]
 OTHER = "(other)"  # what the values are called that are not told
 UNSEEN = np.iinfo(np.int64).max  # people in the smallest of no groups
 
@@ -39,7 +39,8 @@ class Bits:
         out = np.empty(len(parts), dtype=np.int64)
         kernels.gains(parts, False, self._table, self._scale, out)
         out[out <= parts.shape[1] * (parts.shape[2] + 1)] = 0  # that is only rounding
-        return out / self._scale / np.maximum(parts.sum(axis=(1, 2)), 1)
+        bits: NDArray[np.float64] = out / self._scale / np.maximum(parts.sum(axis=(1, 2)), 1)
+        return bits
 
     def best_cut(self, counts: Counts) -> int:
         """After which code to cut neighbouring ones in two, from counts by code and class; the first where none gains.
@@ -73,7 +74,7 @@ class Refinable(ABC):
 
     def __init__(self, column: Column, counts: Counts, bits: Bits, most: int) -> None:
         self.column, self.counts, self.bits = column, counts, bits
-        self.node_of: Slots = np.zeros(column.n_codes, dtype=np.int32)
+        self.node_of = np.zeros(column.n_codes, dtype=np.int32)
         self.slot_of: Slots = np.zeros(column.n_codes, dtype=np.int32)
         self.gain = np.zeros(most)
         self.live = np.zeros(most, dtype=bool)
@@ -155,9 +156,9 @@ class _Tree(Refinable):
         return self.nodes[candidate].label, tuple(part.label for part in self.parts[candidate])
 
     def recoding(self) -> ColumnMap:
-        numbers, group = np.unique(self.node_of, return_inverse=True)
         if self.column.kind == "numeric" and self.node_of[0] > 0:
             return ColumnMap.of_cuts(self.column, self.cuts)
+        numbers, group = np.unique(self.node_of, return_inverse=True)
         return ColumnMap.of_groups(self.column, group, [self.nodes[number].label for number in numbers])
 
 
@@ -196,7 +197,7 @@ class Taxonomy(_Tree):
             return []
         cuts = self.ladder.cuts[level]
         assert cuts is not None
-        return cuts[(cuts > node.ends[0]) & (cuts < node.ends[1])].tolist()
+        return [float(cut) for cut in cuts[(cuts > node.ends[0]) & (cuts < node.ends[1])]]
 
     def _cuts(self, candidate: int) -> list[float]:
         parts = self.parts[candidate]
@@ -245,8 +246,7 @@ class Values(Refinable):
 
     def __init__(self, column: Column, counts: Counts, bits: Bits) -> None:
         super().__init__(column, counts, bits, column.n_codes)
-        self.n_slots = column.n_codes
-        self.slot_of = np.arange(column.n_codes, dtype=np.int32)
+        self.n_slots, self.slot_of = column.n_codes, np.arange(column.n_codes, dtype=np.int32)
         self.live = counts.sum(axis=1) > 0
         self._score()
 

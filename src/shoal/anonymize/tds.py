@@ -88,7 +88,7 @@ class TopDownSpecialization(RecodingAnonymizer):
     >>> tds.release_.verdict.smallest_group >= 500
     True
     >>> tds.steps_[0].column, tds.steps_[0].value, tds.steps_[0].into
-    ('age', '*', ('<=55', '>55'))
+    ('age', '*', ('<=47', '>=48'))
     """
 
     needs_target = True

@@ -144,9 +144,9 @@ class TopDown:
             np.minimum.at(column.least, of_part, size)
             column.live[of_part[~kept]] = False
         elif self.task.sizes_decide:
-            segment, candidate, size, _ = self._count(place, groups, column.slot_of, column.n_slots)
+            segment, told, size, _ = self._count(place, groups, column.slot_of, column.n_slots)
             rest = (self.ends - self.starts)[groups][segment] - size
-            np.minimum.at(column.least, candidate, np.where(rest > 0, np.minimum(size, rest), size))
+            np.minimum.at(column.least, told, np.where(rest > 0, np.minimum(size, rest), size))
             column.live &= column.least >= self.task.least
         else:
             for candidate in np.flatnonzero(column.live).tolist():
