@@ -241,3 +241,22 @@ def runs_of_people(codes, person, n_people, size, ends):
             ends[run] = code + 1
             run, seen = run + 1, set()
     return max(run, 1)
+
+
+def count_parts(order, starts, ends, codes, slot_of):
+    found = []
+    for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        slots = slot_of[codes[order[start:end]]]
+        found += [(s, slot, int((slots == slot).sum())) for slot in dict.fromkeys(slots.tolist())]
+    return found
+
+
+def part_rows(order, starts, ends, codes, slot_of):
+    found = []
+    for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        slots = slot_of[codes[order[start:end]]]
+        order[start:end] = order[start:end][np.argsort(slots, kind="stable")]
+        for size in np.bincount(slots)[np.unique(slots)].tolist():
+            found.append((s, start, start + size))
+            start += size
+    return found
