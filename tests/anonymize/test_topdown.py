@@ -4,6 +4,7 @@
 import math
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -44,7 +45,7 @@ EDUCATION = {
 
 @pytest.fixture
 def workers():
-    rows = [row[:3] + (label,) for row in WORKERS for label, n in zip("YN", row[3:], strict=True) for _ in range(n)]
+    rows = [(*row[:3], label) for row in WORKERS for label, n in zip("YN", row[3:], strict=True) for _ in range(n)]
     return pd.DataFrame(rows, columns=["education", "sex", "hours", "class"])
 
 
@@ -86,7 +87,7 @@ def test_each_score_of_the_worked_example(workers):
         "Bachelors",
         "Grad school",
     }
-    assert tds.said_ == {
+    assert tds.made_hierarchies_ == {
         "sex": "each value, or *",
         "hours": "cut in two where it tells most about the target, again and again",
     }
@@ -114,7 +115,7 @@ def test_refinement_tells_one_value_at_a_time(workers):
     assert [step.score for step in tdr.steps_] == pytest.approx(scores, abs=6e-5)
     cells = {cell.label: cell.values for cell in tdr.release_.generalised["education"]}
     assert cells["(other)"] == ("12th", "Doctorate")
-    assert tdr.said_ == {"education": "kept back, and told value by value"}
+    assert tdr.made_hierarchies_ == {"education": "kept back, and told value by value"}
 
 
 # --- a naive twin: every number from the rows, at every step ---
@@ -148,7 +149,7 @@ def digits(present, cuts=(), low=-1, high=9):
     ends = [low, *[cut for cut in finer or () if low < cut < high], high]
     if finer is None or len(ends) == 2:
         return Value("", members, [])
-    return Value("", members, [[digits(present, finer, a, b) for a, b in zip(ends, ends[1:], strict=False)]])
+    return Value("", members, [[digits(present, finer, a, b) for a, b in pairwise(ends)]])
 
 
 def with_missing(value, present):

@@ -204,7 +204,7 @@ class Taxonomy(_Tree):
         return self._cuts_between(self.nodes[candidate], parts[0].level)
 
 
-class Numbers(_Tree):
+class Ranges(_Tree):
     """A column of numbers, cut in two where it tells most about the classes; missing comes apart first."""
 
     def __init__(self, column: Column, counts: Counts, bits: Bits) -> None:

@@ -35,7 +35,7 @@ class TopDownRefinement(TopDownSpecialization):
     >>> tdr = TopDownRefinement(500).fit(people, "diabetes")
     >>> tdr.release_.verdict.smallest_group >= 500
     True
-    >>> tdr.said_["education"]
+    >>> tdr.made_hierarchies_["education"]
     'kept back, and told value by value'
     """
 

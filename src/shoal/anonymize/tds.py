@@ -9,11 +9,12 @@ from typing import Any
 
 from shoal.anonymize.ladder import ladder_of
 from shoal.anonymize.method import Recoding, RecodingAnonymizer
-from shoal.anonymize.refinable import Bits, Numbers, Refinable, Taxonomy, Values
+from shoal.anonymize.refinable import Bits, Ranges, Refinable, Taxonomy, Values
 from shoal.anonymize.task import Task
 from shoal.anonymize.topdown import Refinement, TopDown, class_counts
 from shoal.data.domain import Domain
 from shoal.privacy import Requirement
+from shoal.release.numbers import Numbers
 
 CUT = "cut in two where it tells most about the target, again and again"
 TOLD = "kept back, and told value by value"
@@ -41,7 +42,10 @@ class TopDownSpecialization(RecodingAnonymizer):
         The column that tells people apart, where they may have several rows. Gains are about rows, groups about people.
     hierarchies
         A folder, or a dict from column to hierarchy. Numbers without one are cut in two where that tells most about the
-        target. Categories without one are joined by how often they go with the target's first class; `said_` tells.
+        target. Categories without one are joined by how often they go with the target's first class.
+    numbers
+        How `fit_transform` and `transform` write generalised numbers: as ``"intervals"``, ``"ends"`` or
+        ``"midpoints"``. The release has intervals.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
 
@@ -51,7 +55,7 @@ class TopDownSpecialization(RecodingAnonymizer):
         All that may leave the house, with the audit's verdict.
     steps_ : tuple of Refinement
         What was refined, in this order, with its gain, its loss and its score. For use in house.
-    said_ : dict
+    made_hierarchies_ : dict
         How each public column without a hierarchy was generalised.
 
     Notes
@@ -96,7 +100,7 @@ class TopDownSpecialization(RecodingAnonymizer):
     _keeps_back = False  # whether categories without a hierarchy are told one at a time
 
     steps_: tuple[Refinement, ...]
-    said_: dict[str, str]
+    made_hierarchies_: dict[str, str]
 
     def __init__(
         self,
@@ -107,6 +111,7 @@ class TopDownSpecialization(RecodingAnonymizer):
         domain: Domain | None = None,
         person: str | None = None,
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+        numbers: Numbers = "intervals",
         reproducible: bool = False,
     ) -> None:
         self.privacy = privacy
@@ -115,10 +120,11 @@ class TopDownSpecialization(RecodingAnonymizer):
         self.domain = domain
         self.person = person
         self.hierarchies = hierarchies
+        self.numbers = numbers
         self.reproducible = reproducible
 
     def _recode(self, task: Task) -> Recoding:
-        bits, self.said_ = Bits(task.n_rows), {}
+        bits, self.made_hierarchies_ = Bits(task.n_rows), {}
         engine = TopDown(task, [self._refinable(task, name, bits) for name in task.public], self._more)
         self.steps_ = tuple(engine.run())
         return Recoding.of_columns(engine.maps(), task.rows, None)
@@ -127,12 +133,12 @@ class TopDownSpecialization(RecodingAnonymizer):
         """How a column is refined; where nobody said how, note it."""
         column, hierarchy, counts = task.rows[name], task.hierarchies.get(name), class_counts(task, name)
         if hierarchy is None and column.kind == "numeric":
-            self.said_[name] = CUT
-            return Numbers(column, counts, bits)
+            self.made_hierarchies_[name] = CUT
+            return Ranges(column, counts, bits)
         if hierarchy is None and self._keeps_back:
-            self.said_[name] = TOLD
+            self.made_hierarchies_[name] = TOLD
             return Values(column, counts, bits)
         ladder = ladder_of(column, hierarchy, task.classes)
         if ladder.said is not None:
-            self.said_[name] = ladder.said
+            self.made_hierarchies_[name] = ladder.said
         return Taxonomy(ladder, counts, bits)
