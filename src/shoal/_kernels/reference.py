@@ -294,3 +294,22 @@ def roll_up(keys, counts, keep, words, shifts, masks, maps, most, out_keys, out_
         if len(group_of):
             group_of[r] = found[tuple(new)]
     return len(found)
+
+
+def count_parts(order, starts, ends, codes, slot_of):
+    found = []
+    for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        slots = slot_of[codes[order[start:end]]]
+        found += [(s, slot, int((slots == slot).sum())) for slot in dict.fromkeys(slots.tolist())]
+    return found
+
+
+def part_rows(order, starts, ends, codes, slot_of):
+    found = []
+    for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        slots = slot_of[codes[order[start:end]]]
+        order[start:end] = order[start:end][np.argsort(slots, kind="stable")]
+        for size in np.bincount(slots)[np.unique(slots)].tolist():
+            found.append((s, start, start + size))
+            start += size
+    return found

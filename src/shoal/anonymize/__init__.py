@@ -11,12 +11,16 @@ from shoal.anonymize.equivalent import tree_from_table
 from shoal.anonymize.incognito import Incognito
 from shoal.anonymize.k_optimize import KOptimize
 from shoal.anonymize.one_dimensional import OneDimensional
+from shoal.anonymize.tdr import TopDownRefinement
+from shoal.anonymize.tds import TopDownSpecialization
 
 __all__ = [
     "ClusterAnonymizer",
     "Incognito",
     "KOptimize",
     "OneDimensional",
+    "TopDownRefinement",
+    "TopDownSpecialization",
     "TreeAnonymizer",
     "anonymize_by_tree",
     "tree_from_table",
