@@ -22,6 +22,7 @@ from shoal.data.domain import Domain
 from shoal.data.table import Table
 from shoal.privacy import KAnonymity, Requirement
 from shoal.release.encoding import Floats
+from shoal.release.numbers import Numbers
 
 
 class ClusterAnonymizer(RecodingAnonymizer):
@@ -53,6 +54,8 @@ class ClusterAnonymizer(RecodingAnonymizer):
         interval, or a set of values.
     n_clusters, method, min_gain, scale, random_state
         As of `AnonymousClusters`.
+    numbers
+        How `fit_transform` writes generalised numbers: ``"intervals"``, texts; ``"ends"``, two columns; ``"midpoints"``.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
 
@@ -106,6 +109,7 @@ class ClusterAnonymizer(RecodingAnonymizer):
         min_gain: float = 0.01,
         scale: bool = True,
         random_state: int | np.random.RandomState | None = None,
+        numbers: Numbers = "intervals",
         reproducible: bool = False,
     ) -> None:
         self.privacy = privacy
@@ -119,6 +123,7 @@ class ClusterAnonymizer(RecodingAnonymizer):
         self.min_gain = min_gain
         self.scale = scale
         self.random_state = random_state
+        self.numbers = numbers
         self.reproducible = reproducible
 
     def _recode(self, task: Task) -> Recoding:

@@ -26,6 +26,7 @@ from shoal.privacy import (
     needs_values,
     parts_of,
 )
+from shoal.release.numbers import Numbers
 
 # what is asked of values that the least mixed group keeps if no value has more than some share of it
 OF_SHARES = (Confidence, DistinctDiversity, EntropyDiversity, RecursiveDiversity, SimpleDiversity)
@@ -59,6 +60,8 @@ class OneDimensional(RecodingAnonymizer):
     hierarchies
         A folder, or a dict from column to path, nested dict or `Hierarchy`. They are optional: without one a cell is an
         interval, or a set of values.
+    numbers
+        How `fit_transform` writes generalised numbers: ``"intervals"``, texts; ``"ends"``, two columns; ``"midpoints"``.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
 
@@ -127,6 +130,7 @@ class OneDimensional(RecodingAnonymizer):
         domain: Domain | None = None,
         person: str | None = None,
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+        numbers: Numbers = "intervals",
         reproducible: bool = False,
     ) -> None:
         self.privacy = privacy
@@ -136,6 +140,7 @@ class OneDimensional(RecodingAnonymizer):
         self.domain = domain
         self.person = person
         self.hierarchies = hierarchies
+        self.numbers = numbers
         self.reproducible = reproducible
 
     def _recode(self, task: Task) -> Recoding:
