@@ -7,5 +7,7 @@ against the rows. This folder may import the miners and the audit; neither impor
 
 from shoal.anonymize.by_tree import TreeAnonymizer, anonymize_by_tree
 from shoal.anonymize.equivalent import tree_from_table
+from shoal.anonymize.mondrian import Mondrian
+from shoal.anonymize.nearest import nearest_class
 
-__all__ = ["TreeAnonymizer", "anonymize_by_tree", "tree_from_table"]
+__all__ = ["Mondrian", "TreeAnonymizer", "anonymize_by_tree", "nearest_class", "tree_from_table"]
