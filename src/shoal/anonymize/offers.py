@@ -183,7 +183,8 @@ class Judge:
                 left = halves.place < 0
                 own = own[left]
                 cells = _some(cells, left)
-            answer.put(own, self._cuts(c, cells, starts[own], ends[own]))
+            if len(own):
+                answer.put(own, self._cuts(c, cells, starts[own], ends[own]))
         return answer
 
     def _cells(self, c: int, n_places: int, starts: Ids, ends: Ids, name: str | None) -> _Cells:
@@ -204,8 +205,7 @@ class Judge:
         below = lower.sum(axis=1)
         size = (ends - starts)[cells.region]
         left = np.flatnonzero((below >= self.least) & (size - below >= self.least))
-        if not self.task.sizes_decide:
-            left = self._kept_sides(c, cells, starts, ends, left)
+        left = self._kept_sides(c, cells, starts, ends, left)
         off = np.abs(2 * below - size)
         gain = np.zeros(len(below))
         if self.classes is not None and len(left):
@@ -233,10 +233,9 @@ class Judge:
         """
         requirement = self.task.requirement
         n_places = int(cells.place.max(initial=0)) + 1
-        if self.rows.whose is not None:
+        if self.rows.whose is not None or not self.asks_values:
             lower, upper = self._people(c, cells, starts, ends)
-            enough = (lower[left] >= self.least) & (upper[left] >= self.least)
-            left = left[enough]
+            left = left[(lower[left] >= self.least) & (upper[left] >= self.least)]
             if self.asks_values:
                 return left
             return left[requirement.holds(lower[left, None]) & requirement.holds(upper[left, None])]
@@ -250,7 +249,9 @@ class Judge:
 
     def _people(self, c: int, cells: _Cells, starts: Ids, ends: Ids) -> tuple[Counts, Counts]:
         """Different people up to each cell and beyond it: whose lowest place is so low, whose highest is so high."""
-        assert self.rows.whose is not None
+        if self.rows.whose is None:
+            below = cells.added_up(cells.counts.sum(axis=1))
+            return below, (ends - starts)[cells.region] - below
         rows = ragged(starts, ends - starts)
         region = np.repeat(np.arange(len(starts)), ends - starts)
         place = self.rows.places[c][rows].astype(np.int64)
@@ -284,12 +285,10 @@ class Judge:
         ties = size // 2 - (below[at] - there)
         before = np.where(at > cells.first[:-1], cells.place[at - 1], -1)
         after = np.where(at + 1 < cells.first[1:], cells.place[np.minimum(at + 1, len(below) - 1)], -1)
-        kept = several
-        if not self.task.sizes_decide:
-            branch = np.empty(int(size.sum()), dtype=np.int64)
-            kernels.halves(self.rows.places[c], starts, ends, cells.place[at], ties, branch)
-            parts = self.parts_keep(branch, 2 * len(size), ragged(starts, size))
-            kept = several & parts.reshape(-1, 2).all(axis=1)
+        branch = np.empty(int(size.sum()), dtype=np.int64)
+        kernels.halves(self.rows.places[c], starts, ends, cells.place[at], ties, branch)
+        parts = self.parts_keep(branch, 2 * len(size), ragged(starts, size))
+        kept = several & parts.reshape(-1, 2).all(axis=1)
         ties = np.where(ties < there, ties, -1)  # all of them: no more than a cut between two places
         return Offers(np.where(kept, cells.place[at], -1), after, ties, before, np.zeros(len(size)))
 

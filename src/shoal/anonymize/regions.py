@@ -14,7 +14,7 @@ from shoal.anonymize.offers import Flags, Ids, Judge, Offers, Rows, parts_of
 from shoal.anonymize.scale import NumberScale, Scale, TreeScale, ragged
 from shoal.anonymize.task import Task
 from shoal.data.table import Table
-from shoal.privacy import needs_values
+from shoal.privacy import KAnonymity
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +97,10 @@ class _Grower:
         places = [scale.place_of_code[scale.column.codes][order] for scale in scales]
         self.rows = Rows(task, order, places, classes)
         self.judge = Judge(task, self.rows, classes)
-        # a part of a region with too few people has too few; with too few values it may be better off than the whole
-        self.inherits = not needs_values(task.requirement)
+        # where a number that parts a region leaves too few people on a side, it does so in any part of the region;
+        # of values a part may have enough where the whole has not, and a child of a node may have nobody
+        sizes = isinstance(task.requirement, KAnonymity)
+        self.anew = np.array([not sizes or isinstance(scale, TreeScale) for scale in scales], dtype=bool)
         self.column, self.child, self.cut = np.array([-1]), np.array([-1]), np.array([np.nan])
         self.states = np.zeros((1, len(scales)), dtype=np.int32)
         self.new_states: list[NDArray[np.int32]] = []
@@ -113,8 +115,7 @@ class _Grower:
             done = np.flatnonzero(chosen < 0)
             sizes = level.ends[done] - level.starts[done]
             self.of_row[self.rows.order[ragged(level.starts[done], sizes)]] = np.repeat(level.node[done], sizes)
-            if not self.inherits:
-                level.alive[:] = True
+            level.alive[:, self.anew] = True
             cut = [self._cut(level, np.flatnonzero(chosen == c), c, offers) for c in range(len(self.scales))]
             level = self._joined(cut)
         return Regions(self.names, self.scales, self.column, self.cut, self.child, self.states, self.of_row)

@@ -45,8 +45,8 @@ class NumberScale:
         self.n_known = len(numbers) if cuts is None else len(cuts) + 1
         self.n_places = self.n_known + column.missing
         self.place_of_code: Places = np.append(place, [self.n_known] * column.missing).astype(np.int32)
-        # of an interval that nobody has no number is ever asked for
-        self._numbers = np.zeros(self.n_known)
+        # the lowest number at each place; of a place that nobody has none is ever asked for
+        self._numbers = np.zeros(max(self.n_known, 1))
         self._numbers[place[::-1]] = numbers[::-1]
         self._width = column.bounds[1] - column.bounds[0]
         self.above, self.at_most = np.array([-np.inf]), np.array([np.inf])
