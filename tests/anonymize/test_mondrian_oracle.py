@@ -106,8 +106,8 @@ def allowed_cuts(requirement, rows, some, town):
 
 @settings(max_examples=120)
 @given(tables, st.sampled_from(REQUIREMENTS), st.sampled_from(["width", "gain"]))
-def test_strict_regions_keep_the_promise_partition_the_domain_and_cannot_be_cut(rows, requirement, score):
-    mondrian, _, groups = fit(rows, requirement, score=score)
+def test_strict_regions_keep_the_promise_partition_the_domain_and_cannot_be_cut(rows, requirement, criterion):
+    mondrian, _, groups = fit(rows, requirement, criterion=criterion)
     cells = meanings(mondrian.release_)
     regions = {}
     for said, group in groups.items():
@@ -174,7 +174,7 @@ def test_the_first_cut_by_gain_is_the_best_that_is_allowed(rows, k):
     """With so large a k that no part can be cut again, what is gained in all is what the first cut gains."""
     rows = rows[: 3 * k - 1]
     assume(len(rows) >= k)
-    _, _, groups = fit(rows, KAnonymity(k), score="gain")
+    _, _, groups = fit(rows, KAnonymity(k), criterion="gain")
     everybody = range(len(rows))
     parts = [
         [[i for i in everybody if (rows[i][c] <= cut) == side] for side in (True, False)]

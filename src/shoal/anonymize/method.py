@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_table
@@ -139,6 +140,19 @@ class RecodingAnonymizer(TableAnonymizer):
         attributes = [self.release_.attribute(name) if name in cells else _as_is(table[name]) for name in table]
         return from_columns(number_columns(self.numbers, columns, rows, attributes, cells), backend_of(X))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])  # generalised values are texts
+        return tags
+
+    def _as_fitted(self, table: Table) -> Table:
+        """New rows, with columns of numbers whose hierarchy lists their values read as these."""
+        kinds = self.release_.kinds
+        return Table(
+            as_categorical(column) if kinds.get(name) == "categorical" and column.kind == "numeric" else column
+            for name, column in table.items()
+        )
+
     def nearest_class(self, X: Any) -> Any:
         """The public columns of the published class that is nearest to each of other rows, as a data frame.
 
@@ -155,14 +169,6 @@ class RecodingAnonymizer(TableAnonymizer):
         columns = frame_columns(rows, release.public)
         attributes = [release.attribute(name) for name in release.public]
         return from_columns(number_columns(self.numbers, columns, rows, attributes, release.generalised), backend_of(X))
-
-    def _as_fitted(self, table: Table) -> Table:
-        """New rows, with columns of numbers whose hierarchy lists their values read as these."""
-        kinds = self.release_.kinds
-        return Table(
-            as_categorical(column) if kinds.get(name) == "categorical" and column.kind == "numeric" else column
-            for name, column in table.items()
-        )
 
 
 def _labelled(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised, ...], NDArray[np.int64]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,11 +18,12 @@ from shoal.anonymize.regions import Regions, cut_regions
 from shoal.anonymize.scale import NumberScale, Scale, TreeScale
 from shoal.anonymize.task import Task
 from shoal.data.domain import Domain
+from shoal.data.table import Table
 from shoal.errors import RequirementError
 from shoal.privacy import Requirement
 from shoal.release.numbers import Numbers
 
-Score = Literal["width", "gain"]
+Criterion = Literal["width", "gain"]
 
 
 class Mondrian(RecodingAnonymizer):
@@ -51,7 +53,7 @@ class Mondrian(RecodingAnonymizer):
         People at the median may go to either side of a cut, so that both are equally large ("relaxed" partitioning).
         Regions then overlap, and what a value becomes depends on the other rows: `transform` cannot recode new ones.
         ``False``: each value is on one side ("strict").
-    score
+    criterion
         ``"width"``: cut the column in which the region is widest, at the median, as in [1]_. ``"gain"``: the cut that
         gains most information about the target, wherever it is (InfoGain Mondrian [2]_); it needs a target.
     numbers
@@ -124,7 +126,7 @@ class Mondrian(RecodingAnonymizer):
         person: str | None = None,
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         relaxed: bool = False,
-        score: Score = "width",
+        criterion: Criterion = "width",
         numbers: Numbers = "intervals",
         reproducible: bool = False,
     ) -> None:
@@ -135,30 +137,32 @@ class Mondrian(RecodingAnonymizer):
         self.person = person
         self.hierarchies = hierarchies
         self.relaxed = relaxed
-        self.score = score
+        self.criterion = criterion
         self.numbers = numbers
         self.reproducible = reproducible
 
     def _recode(self, task: Task) -> Recoding:
         self._check(task.requirement)
-        classes = task.classes.name if self.score == "gain" else None
+        classes = task.classes.name if self.criterion == "gain" else None
         self.made_hierarchies_: dict[str, str] = {}
         scales = [self._scale(task, name) for name in task.public]
         regions = cut_regions(task, task.public, scales, relaxed=self.relaxed, classes=classes)
         columns = _cells(regions, regions.of_row)
         # where people at a median are on both sides, a value does not tell the region
-        return Recoding(columns, again=None if self.relaxed else lambda table: _cells(regions, regions.find(table)))
+        return Recoding(columns, again=None if self.relaxed else partial(_again, regions.without_rows()))
 
     def _check(self, requirement: Requirement) -> None:
-        if self.score not in get_args(Score):
-            raise RequirementError("parameter", f"Mondrian: score must be 'width' or 'gain'; got {self.score!r}.")
+        if self.criterion not in get_args(Criterion):
+            raise RequirementError(
+                "parameter", f"Mondrian: criterion must be 'width' or 'gain'; got {self.criterion!r}."
+            )
         if not self.relaxed:
             return
-        if self.score == "gain":
+        if self.criterion == "gain":
             raise RequirementError(
                 "parameter",
                 "Mondrian: a relaxed cut is one at the median, so it cannot be chosen by gain. "
-                "Try relaxed=False or score='width'.",
+                "Try relaxed=False or criterion='width'.",
             )
         if not requirement.monotone:
             raise RequirementError(
@@ -181,6 +185,11 @@ class Mondrian(RecodingAnonymizer):
         if ladder.said is not None:
             self.made_hierarchies_[name] = ladder.said
         return TreeScale.of(ladder)
+
+
+def _again(regions: Regions, table: Table) -> dict[str, Recoded]:
+    """The cells of the regions that other rows are in."""
+    return _cells(regions, regions.find(table))
 
 
 def _cells(regions: Regions, leaf: NDArray[np.int64]) -> dict[str, Recoded]:

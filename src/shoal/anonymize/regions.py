@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,10 @@ class Regions:
     def leaves(self) -> Ids:
         """The regions, those included in which nobody is."""
         return np.flatnonzero(self.column < 0)
+
+    def without_rows(self) -> Regions:
+        """The same cuts, without anybody's values."""
+        return replace(self, scales=tuple(scale.without_rows() for scale in self.scales), of_row=self.of_row[:0])
 
     def find(self, table: Table) -> Ids:
         """The leaf of each of other rows, found by the cuts; for regions that do not overlap."""

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -50,6 +51,12 @@ class NumberScale:
         self._numbers[place[::-1]] = numbers[::-1]
         self._width = column.bounds[1] - column.bounds[0]
         self.above, self.at_most = np.array([-np.inf]), np.array([np.inf])
+
+    def without_rows(self) -> NumberScale:
+        """The same scale, without anybody's value."""
+        other = copy.copy(self)
+        other.column = replace(self.column, codes=self.column.codes[:0].copy())
+        return other
 
     def widths(self, low: Places, known: Places) -> Numbers:
         """The share of the bounds between the lowest and the highest number; missing has no width."""
@@ -167,6 +174,10 @@ class TreeScale:
             parent,
             labels,
         )
+
+    def without_rows(self) -> TreeScale:
+        """The same scale, without anybody's value."""
+        return replace(self, column=replace(self.column, codes=self.column.codes[:0].copy()))
 
     @property
     def n_places(self) -> int:
