@@ -42,11 +42,22 @@ def patients():
 
 
 def test_the_patients_of_the_paper_get_its_multidimensional_classes(patients):
-    """Fig. 3: men of 25-26, men of 27-28 and women; all of 2."""
+    """Fig. 3: men of 25-26 in 53711, men of 27-28 in 53710-53711, women of 25-27 in 53712; all of 2."""
     out = Mondrian(2, public=["sex", "age", "zip"]).fit_transform(patients, "disease")
     assert out["sex"].tolist() == patients["sex"].tolist()
     assert out["age"].tolist() == ["<=26", "*", "<=26", ">=27", "*", ">=27"]
-    assert set(out["zip"]) == {"*"}
+    # of the two others the zip is not told: one man each stands behind 53710 and 53711
+    assert out["zip"].tolist() == ["53711", ">=53712", "53711", "*", ">=53712", "*"]
+
+
+def test_a_region_is_narrowed_only_to_numbers_that_k_people_share():
+    table = pd.DataFrame({"sex": list("mmmmffff"), "gain": [0, 0, 0, 0, 0, 0, 7, 9], "who": [1, 1, 2, 3, 4, 5, 6, 7]})
+    out = Mondrian(4, public=["sex", "gain"]).fit_transform(table.drop(columns="who"))
+    assert out["gain"].tolist() == ["<=3"] * 4 + ["*"] * 4  # nobody shares 9, and below 0 there is nothing
+    out = Mondrian(3, person="who").fit_transform(table)
+    assert out["gain"].tolist() == ["<=3"] * 4 + ["*"] * 4
+    out = Mondrian(4, hierarchies={"gain": {"cuts": [[2, 8]]}}).fit_transform(table.drop(columns="who"))
+    assert out["gain"].tolist() == ["<=2"] * 4 + ["*"] * 4
 
 
 def test_by_hand_with_a_column_that_is_wider():

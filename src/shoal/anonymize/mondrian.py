@@ -89,11 +89,11 @@ class Mondrian(RecodingAnonymizer):
     Where people have several rows and the requirement asks for their values, at most 64 cuts of a region are looked at
     by each column, the nearest to the median first (with ``"gain"`` the best first).
 
-    Differs from [1]_: the published cell is the whole region, not the range of values that people in it have, because
-    the ends of that range are somebody's values; a cut is the roundest number between the two values that it parts.
-    The median is not the only cut that is tried: when it fails, the nearest one to it that is allowed is made. A node
-    of a hierarchy, all of whose people are in one child, is narrowed to that child. Differs from [2]_: regions in
-    which nothing can be gained are cut on, by width, as long as they can be.
+    Differs from [1]_: the published cell is the region, not the range of values that people in it have, because the
+    ends of that range are somebody's values. Only where k people of a region share its highest or lowest number is it
+    narrowed to that, and a node of a hierarchy to the child that all its people are in. A cut is the roundest number
+    between the two values that it parts. The median is not the only cut that is tried: when it fails, the nearest one
+    to it that is allowed is made. Differs from [2]_: regions in which nothing can be gained are cut on, by width.
 
     References
     ----------

@@ -13,8 +13,9 @@ from shoal._kernels import regions as kernels
 from shoal.anonymize.offers import Flags, Ids, Judge, Offers, Rows, parts_of
 from shoal.anonymize.scale import NumberScale, Scale, TreeScale, ragged
 from shoal.anonymize.task import Task
+from shoal.data.person import people_by_code
 from shoal.data.table import Table
-from shoal.privacy import KAnonymity
+from shoal.privacy import KAnonymity, people_behind
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,7 @@ class _Grower:
         # of values a part may have enough where the whole has not, and a child of a node may have nobody
         sizes = isinstance(task.requirement, KAnonymity)
         self.anew = np.array([not sizes or isinstance(scale, TreeScale) for scale in scales], dtype=bool)
+        self.behind = people_behind(task.requirement)
         self.column, self.child, self.cut = np.array([-1]), np.array([-1]), np.array([np.nan])
         self.states = np.zeros((1, len(scales)), dtype=np.int32)
         self.new_states: list[NDArray[np.int32]] = []
@@ -114,14 +116,19 @@ class _Grower:
     def grow(self) -> Regions:
         every = np.ones((1, len(self.scales)), dtype=bool)
         level = _Level(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), np.array([len(self.of_row)]), every)
+        finished: list[tuple[Ids, Ids, Ids]] = []
         while len(level.node):
             chosen, offers = self._choose_by_gain(level) if self.classes is not None else self._choose_by_width(level)
             done = np.flatnonzero(chosen < 0)
-            sizes = level.ends[done] - level.starts[done]
-            self.of_row[self.rows.order[ragged(level.starts[done], sizes)]] = np.repeat(level.node[done], sizes)
+            finished.append((level.node[done], level.starts[done], level.ends[done]))
             level.alive[:, self.anew] = True
             cut = [self._cut(level, np.flatnonzero(chosen == c), c, offers) for c in range(len(self.scales))]
             level = self._joined(cut)
+        node, starts, ends = (np.concatenate(each) for each in zip(*finished, strict=True))
+        for c, scale in enumerate(self.scales):
+            if isinstance(scale, NumberScale):
+                node = self._narrowed(scale, c, node, starts, ends)
+        self.of_row[self.rows.order[ragged(starts, ends - starts)]] = np.repeat(node, ends - starts)
         return Regions(self.names, self.scales, self.column, self.cut, self.child, self.states, self.of_row)
 
     def _choose_by_width(self, level: _Level) -> tuple[Ids, Offers]:
@@ -217,13 +224,49 @@ class _Grower:
         begin += np.repeat(starts - (np.cumsum(ends - starts) - (ends - starts)), np.diff(first))
         return _Level(made, begin[there], (begin + sizes)[there], level.alive[some[parent[there]]])
 
-    def _joined(self, levels: Sequence[_Level]) -> _Level:
-        """The parts of all cuts as the next level."""
+    def _narrowed(self, scale: NumberScale, c: int, node: Ids, starts: Ids, ends: Ids) -> Ids:
+        """Cut off what lies beyond a number that enough people of a region have as their highest, or lowest."""
+        low, high, known = (np.empty(len(node), dtype=np.int32) for _ in range(3))
+        kernels.ranges(self.rows.places[c], starts, ends, scale.n_known, low, high, known)
+        for end, upper in ((high, True), (low, False)):
+            state = self.states[node, c]
+            beyond = end.astype(np.int64) + (1 if upper else -1)
+            some = np.flatnonzero((beyond >= 0) & (beyond < scale.n_places) & self._enough(c, starts, ends, end))
+            lower = np.minimum(end, beyond)[some]
+            cut = scale.cut(lower, lower + 1)
+            inside = cut < scale.at_most[state[some]] if upper else cut > scale.above[state[some]]
+            some, cut = some[inside], cut[inside]
+            pair = [scale.add(scale.above[state[some]], cut), scale.add(cut, scale.at_most[state[some]])]
+            self.column[node[some]], self.cut[node[some]] = c, cut
+            self.child[node[some]] = self.n_nodes + 2 * np.arange(len(some))
+            own = self.states[np.repeat(node[some], 2)]
+            own[:, c] = np.stack(pair, axis=1).reshape(-1)
+            node = node.copy()
+            node[some] = self.n_nodes + 2 * np.arange(len(some)) + (not upper)
+            self.new_states.append(own)
+            self.n_nodes += len(own)
+            self._flush()
+        return node
+
+    def _enough(self, c: int, starts: Ids, ends: Ids, place: NDArray[np.int32]) -> Flags:
+        """Whether so many people of each segment are at a place that it may be told."""
+        region = np.repeat(np.arange(len(starts)), ends - starts)
+        rows = ragged(starts, ends - starts)
+        there = self.rows.places[c][rows] == place[region]
+        whose = None if self.rows.whose is None else self.rows.whose[rows[there]]
+        return np.asarray(people_by_code(region[there], len(starts), whose) >= self.behind)
+
+    def _flush(self) -> None:
+        """Make room for what was put down of new nodes."""
         n = self.n_nodes - len(self.column)
         self.states = np.concatenate([self.states, *self.new_states])
         self.new_states = []
         self.column, self.child = (np.append(each, np.full(n, -1)) for each in (self.column, self.child))
         self.cut = np.append(self.cut, np.full(n, np.nan))
+
+    def _joined(self, levels: Sequence[_Level]) -> _Level:
+        """The parts of all cuts as the next level."""
+        self._flush()
         order = np.argsort(np.concatenate([each.starts for each in levels]), kind="stable")  # as they lie in memory
         parts = zip(*((each.node, each.starts, each.ends, each.alive) for each in levels), strict=True)
         return _Level(*(np.concatenate(each)[order] for each in parts))
