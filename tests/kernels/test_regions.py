@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels that cut regions and find nearest tuples, beside slow and obvious twins."""
 
+import itertools
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +44,25 @@ def test_cells(seed, n_places):
         ]
         assert list(zip(found[at:stop].tolist(), counts[at:stop].tolist(), strict=True)) == own
         at = stop
+
+
+@given(SEEDS)
+def test_gains_of_cuts(seed):
+    rng = np.random.default_rng(seed)
+    counts, first = rng.integers(0, 4, (9, 3)), np.array([0, 1, 5, 9])
+    terms = np.array([0.0, *(x * np.log2(x) for x in range(1, 100))])
+    below, gain = np.empty(9, dtype=np.int64), np.empty(9)
+    regions.cut_gains(counts, first, terms, below, gain)
+
+    def bits(own):
+        share = own[own > 0] / max(own.sum(), 1)
+        return -own.sum() * (share * np.log2(share)).sum()
+
+    for a, b in itertools.pairwise(first):
+        for cell in range(a, b):
+            lower, upper = counts[a : cell + 1].sum(axis=0), counts[cell + 1 : b].sum(axis=0)
+            assert below[cell] == lower.sum()
+            assert gain[cell] == pytest.approx(bits(lower + upper) - bits(lower) - bits(upper), abs=1e-9)
 
 
 @given(SEEDS)

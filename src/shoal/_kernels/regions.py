@@ -58,6 +58,36 @@ def count_cells(places, values, starts, ends, n_places, found, counts, stops):
 
 
 @njit(cache=True, nogil=True)
+def cut_gains(counts, first, terms, below, gain):
+    """How many people of its segment are at each cell or before it, and the information that a cut after it gains.
+
+    The cells of segment s are those from first[s] to first[s + 1]; terms[x] is x times its binary logarithm. The gain
+    is in bits, of all people together; the last cell of a segment has none.
+    """
+    n_values = counts.shape[1]
+    whole, left = np.empty(n_values, dtype=np.int64), np.empty(n_values, dtype=np.int64)
+    for s in range(len(first) - 1):
+        whole[:] = 0
+        left[:] = 0
+        for cell in range(first[s], first[s + 1]):
+            for v in range(n_values):
+                whole[v] += counts[cell, v]
+        people = whole.sum()
+        mixed = terms[people]
+        for v in range(n_values):
+            mixed -= terms[whole[v]]
+        n = 0
+        for cell in range(first[s], first[s + 1]):
+            parts = 0.0
+            for v in range(n_values):
+                left[v] += counts[cell, v]
+                n += counts[cell, v]
+                parts -= terms[left[v]] + terms[whole[v] - left[v]]
+            below[cell] = n
+            gain[cell] = mixed - (parts + terms[n] + terms[people - n])
+
+
+@njit(cache=True, nogil=True)
 def branches(places, starts, ends, bounds, first, branch):
     """The part of each person, segment after segment.
 

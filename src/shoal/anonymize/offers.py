@@ -18,7 +18,7 @@ from shoal._threads import side_by_side
 from shoal.anonymize.scale import NumberScale, Places, TreeScale, ragged
 from shoal.anonymize.task import Task, count_values
 from shoal.data.person import people_by_code
-from shoal.privacy import needs_values
+from shoal.privacy import KAnonymity, needs_values
 
 Ids = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -135,6 +135,8 @@ class Judge:
         self.task, self.rows, self.classes = task, rows, classes
         self.least = max(task.least, 1)
         self.asks_values = needs_values(task.requirement)
+        self._enough_people = isinstance(task.requirement, KAnonymity) and task.whose is None  # that is all it asks
+        self._terms = _x_log_x(np.arange(task.n_rows + 1)) if classes is not None else np.empty(0)
         self._widest = max((task.rows[name].n_codes for name in rows.values), default=1)
 
     # ---------------------------------------------------------------- a node of a hierarchy into its children
@@ -201,22 +203,23 @@ class Judge:
     def _cuts(self, c: int, cells: _Cells, starts: Ids, ends: Ids) -> Offers:
         """The best cut between two places."""
         answer = Offers.none(len(starts))
-        lower = cells.added_up(cells.counts)
-        below = lower.sum(axis=1)
+        if self.classes is None:
+            below, gain = cells.added_up(cells.counts[:, 0]), None
+        else:
+            below, gain = np.empty(len(cells.place), dtype=np.int64), np.empty(len(cells.place))
+            kernels.cut_gains(cells.counts, cells.first, self._terms, below, gain)
+            gain = gain.round(DIGITS)
         size = (ends - starts)[cells.region]
         left = np.flatnonzero((below >= self.least) & (size - below >= self.least))
-        left = self._kept_sides(c, cells, starts, ends, left)
+        if not self._enough_people:
+            left = self._kept_sides(c, cells, starts, ends, left)
         off = np.abs(2 * below - size)
-        gain = np.zeros(len(below))
-        if self.classes is not None and len(left):
-            whole = np.add.reduceat(cells.counts, cells.first[:-1])
-            upper = whole[cells.region[left]] - lower[left]
-            gain[left] = (mixed(whole)[cells.region[left]] - mixed(lower[left]) - mixed(upper)).round(DIGITS)
         one_by_one = self.asks_values and self.rows.whose is not None
         for _ in range(MOST_TRIES if one_by_one else 1):
             if not len(left):
                 break
-            best = _least(cells.region, off, _least(cells.region, -gain, left))
+            best = left if gain is None else _least(cells.region, -gain, left)
+            best = _least(cells.region, off, best)
             best = best[np.append(True, np.diff(cells.region[best]) > 0)]
             if one_by_one:
                 kept = self._kept(c, starts, ends, cells.region[best], cells.place[best])
@@ -224,7 +227,7 @@ class Judge:
                 left, best = np.setdiff1d(left, best), best[kept]
             own = cells.region[best]
             answer.place[own], answer.after[own] = cells.place[best], cells.place[best + 1]
-            answer.gain[own] = gain[best]
+            answer.gain[own] = 0.0 if gain is None else gain[best]
         return answer
 
     def _kept_sides(self, c: int, cells: _Cells, starts: Ids, ends: Ids, left: Ids) -> Ids:
