@@ -161,6 +161,8 @@ def test_bad_options_are_one_sentence():
         Mondrian(2, criterion="best").fit(table, "ill")
     with pytest.raises(RequirementError, match="cannot be chosen by gain"):
         Mondrian(2, criterion="gain", relaxed=True).fit(table, "ill")
+    with pytest.raises(RequirementError, match="relaxed regions overlap"):
+        Mondrian(2, relaxed=True, person="who").fit(table.assign(who=[1, 1, 2, 3]), "ill")
     with pytest.raises(DataError, match="the target y is None"):
         Mondrian(2, criterion="gain").fit(table)
     assert clone(Mondrian(7, relaxed=True)).get_params()["relaxed"]

@@ -5,9 +5,19 @@ Rows enter; a `TableRelease` leaves, whose public columns are generalised and wh
 against the rows. This folder may import the miners and the audit; neither imports it.
 """
 
+from shoal.anonymize.by_clusters import ClusterAnonymizer
 from shoal.anonymize.by_tree import TreeAnonymizer, anonymize_by_tree
 from shoal.anonymize.equivalent import tree_from_table
 from shoal.anonymize.mondrian import Mondrian
 from shoal.anonymize.nearest import nearest_class
+from shoal.anonymize.one_dimensional import OneDimensional
 
-__all__ = ["Mondrian", "TreeAnonymizer", "anonymize_by_tree", "nearest_class", "tree_from_table"]
+__all__ = [
+    "ClusterAnonymizer",
+    "Mondrian",
+    "OneDimensional",
+    "TreeAnonymizer",
+    "anonymize_by_tree",
+    "nearest_class",
+    "tree_from_table",
+]

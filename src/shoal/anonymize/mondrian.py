@@ -51,7 +51,8 @@ class Mondrian(RecodingAnonymizer):
         Without one, numbers are cut anywhere and categories by a ladder that is made; `made_hierarchies_` says how.
     relaxed
         People at the median may go to either side of a cut, so that both are equally large ("relaxed" partitioning).
-        Regions then overlap, and what a value becomes depends on the other rows: `transform` cannot recode new ones.
+        Regions then overlap, and what a value becomes depends on the other rows: `transform` cannot recode new ones,
+        and people must have one row each.
         ``False``: each value is on one side ("strict").
     criterion
         ``"width"``: cut the column in which the region is widest, at the median, as in [1]_. ``"gain"``: the cut that
@@ -142,7 +143,7 @@ class Mondrian(RecodingAnonymizer):
         self.reproducible = reproducible
 
     def _recode(self, task: Task) -> Recoding:
-        self._check(task.requirement)
+        self._check(task)
         classes = task.classes.name if self.criterion == "gain" else None
         self.made_hierarchies_: dict[str, str] = {}
         scales = [self._scale(task, name) for name in task.public]
@@ -151,7 +152,7 @@ class Mondrian(RecodingAnonymizer):
         # where people at a median are on both sides, a value does not tell the region
         return Recoding(columns, again=None if self.relaxed else partial(_again, regions.without_rows()))
 
-    def _check(self, requirement: Requirement) -> None:
+    def _check(self, task: Task) -> None:
         if self.criterion not in get_args(Criterion):
             raise RequirementError(
                 "parameter", f"Mondrian: criterion must be 'width' or 'gain'; got {self.criterion!r}."
@@ -164,11 +165,17 @@ class Mondrian(RecodingAnonymizer):
                 "Mondrian: a relaxed cut is one at the median, so it cannot be chosen by gain. "
                 "Try relaxed=False or criterion='width'.",
             )
-        if not requirement.monotone:
+        if not task.requirement.monotone:
             raise RequirementError(
                 "not-monotone",
                 "Mondrian: relaxed regions may come to say the same and are one group then, and this requirement need "
-                f"not hold for two groups together that keep it ({requirement.describe()}). Try relaxed=False.",
+                f"not hold for two groups together that keep it ({task.requirement.describe()}). Try relaxed=False.",
+            )
+        if task.whose is not None:
+            raise RequirementError(
+                "overlapping-groups",
+                "Mondrian: relaxed regions overlap, so nobody could check how many different people are in one where "
+                "people have several rows. Try relaxed=False, or one row a person.",
             )
 
     def _scale(self, task: Task, name: str) -> Scale:
