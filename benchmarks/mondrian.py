@@ -27,7 +27,7 @@ from people import TARGET, people
 from shoal.anonymize import Mondrian, base
 from shoal.data import Table, to_table
 from shoal.evaluate import measure_table
-from shoal.evaluate.tables import cell_losses
+from shoal.evaluate.losses import cell_losses
 from shoal.papers.adult import Adult
 from shoal.release import TableRelease
 

@@ -13,7 +13,7 @@ from shoal._kernels.nearest import nearest
 from shoal._threads import side_by_side
 from shoal.data.table import Column, Table
 from shoal.errors import DataError, closest
-from shoal.evaluate.tables import cell_losses
+from shoal.evaluate.losses import cell_losses
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import Generalised
 
