@@ -128,3 +128,11 @@ def test_numbers_come_back_as_numbers_where_asked(people):
     assert out["age_low"].tolist() == [20, 20, 21, 21, 38, 38]
     new = method.transform(pd.DataFrame({"age": [38, 20], "town": ["A", "D"]}))
     assert new.to_dict("list") == {"age_low": [38, 20], "age_high": [38, 20], "town": ["A", "D"]}
+
+
+def test_the_nearest_class_of_new_rows_is_one_that_is_published(people):
+    method = OneLevel(2).fit(people, "ill")
+    near = method.nearest_class(pd.DataFrame({"town": ["A", "D", "C"], "age": [20, 29, 90]}))
+    assert near.to_dict("list") == {"age": ["20", "21", "38"], "town": ["A", "B", "C"]}
+    ends = OneLevel(2, numbers="ends").fit(people, "ill").nearest_class(people[["age", "town"]].iloc[:1])
+    assert ends.to_dict("list") == {"age_low": [20], "age_high": [20], "town": ["A"]}

@@ -10,6 +10,8 @@ from shoal.anonymize.by_tree import TreeAnonymizer, anonymize_by_tree
 from shoal.anonymize.equivalent import tree_from_table
 from shoal.anonymize.incognito import Incognito
 from shoal.anonymize.k_optimize import KOptimize
+from shoal.anonymize.mondrian import Mondrian
+from shoal.anonymize.nearest import nearest_class
 from shoal.anonymize.one_dimensional import OneDimensional
 from shoal.anonymize.tdr import TopDownRefinement
 from shoal.anonymize.tds import TopDownSpecialization
@@ -18,10 +20,12 @@ __all__ = [
     "ClusterAnonymizer",
     "Incognito",
     "KOptimize",
+    "Mondrian",
     "OneDimensional",
     "TopDownRefinement",
     "TopDownSpecialization",
     "TreeAnonymizer",
     "anonymize_by_tree",
+    "nearest_class",
     "tree_from_table",
 ]
