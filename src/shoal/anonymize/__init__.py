@@ -7,6 +7,7 @@ against the rows. This folder may import the miners and the audit; neither impor
 
 from shoal.anonymize.by_clusters import ClusterAnonymizer
 from shoal.anonymize.by_tree import TreeAnonymizer, anonymize_by_tree
+from shoal.anonymize.compare import Compared, compare_methods
 from shoal.anonymize.equivalent import tree_from_table
 from shoal.anonymize.incognito import Incognito
 from shoal.anonymize.k_optimize import KOptimize
@@ -18,6 +19,7 @@ from shoal.anonymize.tds import TopDownSpecialization
 
 __all__ = [
     "ClusterAnonymizer",
+    "Compared",
     "Incognito",
     "KOptimize",
     "Mondrian",
@@ -26,6 +28,7 @@ __all__ = [
     "TopDownSpecialization",
     "TreeAnonymizer",
     "anonymize_by_tree",
+    "compare_methods",
     "nearest_class",
     "tree_from_table",
 ]

@@ -7,17 +7,15 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.anonymize import (
-    ClusterAnonymizer,
-    Incognito,
-    KOptimize,
-    Mondrian,
-    OneDimensional,
-    TopDownRefinement,
-    TopDownSpecialization,
-    TreeAnonymizer,
-)
 from shoal.anonymize.base import TableAnonymizer
+from shoal.anonymize.by_clusters import ClusterAnonymizer
+from shoal.anonymize.by_tree import TreeAnonymizer
+from shoal.anonymize.incognito import Incognito
+from shoal.anonymize.k_optimize import KOptimize
+from shoal.anonymize.mondrian import Mondrian
+from shoal.anonymize.one_dimensional import OneDimensional
+from shoal.anonymize.tdr import TopDownRefinement
+from shoal.anonymize.tds import TopDownSpecialization
 from shoal.errors import RequirementError, closest
 
 METHODS: dict[str, type[TableAnonymizer]] = {

@@ -108,7 +108,7 @@ def anonymize(
     with output.busy("Generalising"):
         release = generalise(project, table, method.value, options, suppress=suppress, reproducible=reproducible)
         verdict = audit(release, table, privacy=project.requirement(), person=project.person)
-    measured = measure_table(release)
+    measured = measure_table(release, table, hierarchies=_stated_hierarchies(project, release))
     if verdict.holds and files:
         _write(release, files, numbers)
     if as_json:
@@ -139,9 +139,7 @@ def generalise(
     return anonymizer.fit(rows, target).release_
 
 
-def common_options(
-    project: Project, table: Table, *, need_target: bool
-) -> tuple[dict[str, Any], Table, str | None]:
+def common_options(project: Project, table: Table, *, need_target: bool) -> tuple[dict[str, Any], Table, str | None]:
     """What every method is told, the rows without identifiers, and the target; a public target is no target."""
     from shoal.data import load_hierarchies
 
@@ -163,6 +161,13 @@ def common_options(
         "hierarchies": {name: each for name, each in hierarchies.items() if _generalises(roles, name)},
     }
     return common, table.drop(left), target
+
+
+def _stated_hierarchies(project: Project, release: TableRelease) -> dict[str, Any]:
+    from shoal.data import load_hierarchies
+
+    found = load_hierarchies(project.hierarchies, release.public, project.folder)
+    return {name: each for name, each in found.items() if name in release.public}
 
 
 def _generalises(roles: Roles, name: str) -> bool:
@@ -191,7 +196,7 @@ def _options(given: list[str] | None) -> dict[str, Any]:
 
 
 def _files(out: Path | None, data_file: Path | None, numbers: Numbers) -> dict[str, Path]:
-    """What is written: the release, its rows beside it, and a copy of the rows in another form where one is asked for."""
+    """What is written: the release, its rows beside it, and a copy of them in another form where one is asked for."""
     if out is None:
         if data_file is not None:
             raise Usage("--data-file needs -o: the rows are written beside their release.")
