@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +19,8 @@ from shoal.cli.tables import NOBODY, read_data, resolve_roles, source_of
 from shoal.cli.tree import BREACH
 
 if TYPE_CHECKING:
+    from shoal.anonymize.base import TableAnonymizer
+    from shoal.anonymize.cut_search import SearchProgress
     from shoal.data import Roles, Table
     from shoal.evaluate import TableMetrics
     from shoal.release import TableRelease
@@ -105,21 +109,24 @@ def anonymize(
     output.check_outputs(list(files.values()), [source, project.file])
     table = read_data(project, source)
     options = {**_options(option), **_tree_options(method, max_leaves=max_leaves, max_depth=max_depth)}
-    with output.busy("Generalising"):
-        release = generalise(project, table, method.value, options, suppress=suppress, reproducible=reproducible)
+    with _watched(method, options) as own:
+        anonymizer = generalise(project, table, method.value, own, suppress=suppress, reproducible=reproducible)
+        release = anonymizer.release_
         verdict = audit(release, table, privacy=project.requirement(), person=project.person)
     measured = measure_table(release, table, hierarchies=_stated_hierarchies(project, release))
     if verdict.holds and files:
         _write(release, files, numbers)
     if as_json:
         body = {"release": release.to_json(files["rows"].name if files else None), "audit": verdict.to_json()}
-        output.say_json({**body, "measures": measured.to_json(), "written": output.written})
+        output.say_json({**body, "measures": measured.to_json(), **_found(anonymizer), "written": output.written})
     else:
         output.say(str(release))
         output.say()
         output.say_audit(verdict)
         output.say()
         output.say(_told(measured))
+        for line in _told_of(anonymizer):
+            output.say(line)
         for path in output.written:
             output.say(f"wrote {path}")
     if not verdict.holds:
@@ -128,15 +135,45 @@ def anonymize(
 
 def generalise(
     project: Project, table: Table, method: str, options: dict[str, Any], *, suppress: float, reproducible: bool
-) -> TableRelease:
-    """The release that a method makes of a table, by what the project says."""
+) -> TableAnonymizer:
+    """A method fitted to a table, by what the project says."""
     from shoal.anonymize.methods import make_method
 
     common, rows, target = common_options(project, table, need_target=method == "tree")
     if method == "tree":
         common["target_role"] = resolve_roles(project, table).target_role
     anonymizer = make_method(method, {**common, "suppress": suppress, "reproducible": reproducible}, options)
-    return anonymizer.fit(rows, target).release_
+    return anonymizer.fit(rows, target)
+
+
+@contextlib.contextmanager
+def _watched(method: Method, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The options of a method; one that searches for long is watched with a bar, where somebody is looking."""
+    if method is not Method.k_optimize or not output.somebody_looks():
+        with output.busy("Generalising"):
+            yield options
+        return
+    with output.bar("Searching", options.get("max_seconds", 10.0)) as move:
+
+        def progress(so_far: SearchProgress) -> None:
+            move(so_far.seconds, f"cost {so_far.cost:,}, at least {so_far.bound:,}")
+
+        yield {**options, "progress": progress}
+
+
+def _found(anonymizer: TableAnonymizer) -> dict[str, Any]:
+    """What a method says of its own doing, beside the release."""
+    names = ("optimal_", "cost_", "bound_", "made_hierarchies_")
+    return {name.rstrip("_"): getattr(anonymizer, name) for name in names if hasattr(anonymizer, name)}
+
+
+def _told_of(anonymizer: TableAnonymizer) -> Iterator[str]:
+    found = _found(anonymizer)
+    if "optimal" in found:
+        proven = "proven to be the least" if found["optimal"] else f"the least is at least {found['bound']:,}"
+        yield f"cost {found['cost']:,}; {proven}"
+    for name, said in found.get("made_hierarchies", {}).items():
+        yield f"no hierarchy for {name}: {said}"
 
 
 def common_options(project: Project, table: Table, *, need_target: bool) -> tuple[dict[str, Any], Table, str | None]:

@@ -114,13 +114,30 @@ def note(text: str) -> None:
 @contextlib.contextmanager
 def busy(what: str) -> Iterator[None]:
     """A spinner while something takes its time, where somebody is looking."""
-    if sys.stdout.isatty() and sys.stderr.isatty():
+    if somebody_looks():
         from rich.console import Console
 
         with Console(stderr=True).status(what):
             yield
     else:
         yield
+
+
+def somebody_looks() -> bool:
+    """Whether the output goes to a terminal."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
+@contextlib.contextmanager
+def bar(what: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
+    """A bar that fills up to a total as it is told how far things are, and some words beside it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[told]}")
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=total, told="")
+        yield lambda done, told: shown.update(task, completed=done, told=told)
 
 
 def _console() -> Console:
