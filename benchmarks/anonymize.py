@@ -24,6 +24,7 @@ import pandas as pd
 from shoal import AnonymousTreeClassifier
 from shoal.anonymize.methods import METHODS, make_method
 from shoal.data import Table, read_table
+from shoal.errors import ShoalError
 from shoal.evaluate import learned_accuracy, measure_table
 
 COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
@@ -125,13 +126,18 @@ def accuracy(data: Path, ks: list[int], plot: Path | None) -> None:
         tree = AnonymousTreeClassifier(privacy=k, unknown="ancestor").fit(train, TARGET)
         lines.setdefault("k-anonymous tree", []).append(float((tree.predict(test) == truth).mean()))
         for name in METHODS:
-            method = make_method(name, {"privacy": k, "hierarchies": given}, QUICK.get(name)).fit(train, TARGET)
+            try:
+                method = make_method(name, {"privacy": k, "hierarchies": given}, QUICK.get(name)).fit(train, TARGET)
+            except ShoalError as refusal:
+                lines.setdefault(name, []).append(np.nan)
+                print(f"k = {k:4d}  {name:16s} refused: {refusal}", flush=True)
+                continue
             lines.setdefault(name, []).append(learned_accuracy(method.release_, test))
             print(f"k = {k:4d}  {name:16s} {lines[name][-1]:.4f}", flush=True)
     print("| method | " + " | ".join(f"k = {k}" for k in ks) + " |")
     print("|---|" + "---:|" * len(ks))
     for name, values in lines.items():
-        print(f"| {name} | " + " | ".join(f"{100 * value:.1f}" for value in values) + " |")
+        print(f"| {name} | " + " | ".join("–" if np.isnan(value) else f"{100 * value:.1f}" for value in values) + " |")
     if plot is not None:
         _draw(lines, ks, plot)
 
