@@ -114,7 +114,7 @@ def peers(data: Path, ks: list[int]) -> None:
             )
 
 
-def accuracy(data: Path, ks: list[int], plot: Path | None) -> None:
+def accuracy(data: Path, ks: list[int], methods: list[str], plot: Path | None) -> None:
     """What a C4.5 tree learned from each result answers right on raw test rows, beside the k-anonymous tree."""
     train, test = adult(data, "train"), adult(data, "test")
     given = hierarchies(data, train.names)
@@ -125,7 +125,7 @@ def accuracy(data: Path, ks: list[int], plot: Path | None) -> None:
     for k in ks:
         tree = AnonymousTreeClassifier(privacy=k, unknown="ancestor").fit(train, TARGET)
         lines.setdefault("k-anonymous tree", []).append(float((tree.predict(test) == truth).mean()))
-        for name in METHODS:
+        for name in methods:
             try:
                 method = make_method(name, {"privacy": k, "hierarchies": given}, QUICK.get(name)).fit(train, TARGET)
             except ShoalError as refusal:
@@ -166,12 +166,13 @@ def main() -> None:
     parser.add_argument("what", choices=["peers", "accuracy"])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--k", type=int, nargs="+")
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
     if given.what == "peers":
         peers(given.data, given.k or [10, 100])
     else:
-        accuracy(given.data, given.k or [10, 50, 100, 500], given.plot)
+        accuracy(given.data, given.k or [10, 50, 100, 500], given.methods, given.plot)
 
 
 if __name__ == "__main__":
