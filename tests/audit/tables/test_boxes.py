@@ -61,14 +61,17 @@ def labelled(values):
     )
 
 
+anybody = st.tuples(st.sampled_from([*TOWNS, None]), st.integers(0, 9) | st.none())
+
+
 @st.composite
-def releases(draw, people=st.lists(st.tuples(st.sampled_from([*TOWNS, None]), st.integers(0, 9) | st.none()))):
+def releases(draw):
     """Some published rows with any generalised values, and people who need not fit them."""
     found = {"town": labelled(draw(st.lists(towns, min_size=1, max_size=5, unique_by=lambda v: v)))}
     found["age"] = labelled(draw(st.lists(ages, min_size=1, max_size=5, unique_by=lambda v: v)))
     codes = {name: st.integers(0, len(values) - 1) for name, values in found.items()}
     rows = draw(st.lists(st.tuples(codes["town"], codes["age"], st.integers(0, 1)), min_size=1, max_size=8))
-    return release_of(found, rows), rows, draw(people)
+    return release_of(found, rows), rows, draw(st.lists(anybody))
 
 
 def release_of(found, rows):
@@ -263,7 +266,7 @@ def test_a_lie_that_no_single_group_shows():
 
 
 def test_too_many_ways_are_said_and_not_sought(monkeypatch):
-    release, table = chain(9, 8)
+    release, _ = chain(9, 8)
     values = (*release.generalised["age"], Generalised("w", intervals=(Interval(None, 9),)))
     loose = release_of({"town": (Generalised("*"),), "age": values}, [(0, i, 0) for i in range(9)] + [(0, 9, 0)] * 3)
     people = table_of([("A", i % 9) for i in range(12)], [0] * 12)

@@ -31,8 +31,6 @@ from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import ALL, Generalised
 from shoal.release.table import fit_column
 
-MOST_CELLS = 2**28  # pairs of a label and a value, or a piece between two numbers, of one column
-
 
 class AnonymisedTable:
     """A table that claims to be anonymised, whoever made it.
@@ -332,19 +330,11 @@ def _meaning(
         cells = numeric_cells(column, suppressed)
         bounds = (float(original.numbers[0]), float(original.numbers[-1]))
         attribute = Attribute(name, "public", "numeric", bounds=bounds, integer=original.integer, missing=missing)
-        pieces = len({end for cell in cells for part in cell.intervals for end in (part.above, part.at_most)})
     else:
         original = as_categorical(original)
         values, cells = named_cells(column, original, hierarchy, suppressed)
         attribute = Attribute(name, "public", "categorical", values=values, missing=missing)
         original = replace(with_values(original, values), labels="string")
-        pieces = len(values)
-    if len(cells) * pieces > MOST_CELLS:
-        raise DataError(
-            "too-many-cells",
-            f"Column {name!r} has {len(cells):,} different cells over {pieces:,} values: too many to compare. "
-            "Audit the table alone, or without this column.",
-        )
     if column.missing:
         cells.append(Generalised("", missing="" not in suppressed))
     return original, attribute, cells
