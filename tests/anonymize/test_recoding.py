@@ -25,11 +25,12 @@ class OneLevel(RecodingAnonymizer):
         person=None,
         hierarchies=None,
         suppress=0.5,
+        numbers="intervals",
         reproducible=True,
     ):
         self.privacy, self.level, self.public, self.sensitive = privacy, level, public, sensitive
         self.domain, self.person, self.hierarchies = domain, person, hierarchies
-        self.suppress, self.reproducible = suppress, reproducible
+        self.suppress, self.numbers, self.reproducible = suppress, numbers, reproducible
 
     def _recode(self, task):
         maps = {name: ladder.at(min(self.level, len(ladder) - 1)) for name, ladder in task.ladders.items()}
@@ -118,3 +119,12 @@ def test_bad_input_is_one_sentence(people):
         OneLevel(2, suppress=5).fit(people, "ill")
     with pytest.raises(DataError, match="missing in 1 row"):
         OneLevel(2).fit(people.assign(ill=["no", None, *people["ill"][2:]]), "ill")
+
+
+def test_numbers_come_back_as_numbers_where_asked(people):
+    method = OneLevel(2, numbers="ends")
+    out = method.fit_transform(people, "ill")
+    assert list(out) == ["age_low", "age_high", "town", "ill"]
+    assert out["age_low"].tolist() == [20, 20, 21, 21, 38, 38]
+    new = method.transform(pd.DataFrame({"age": [38, 20], "town": ["A", "D"]}))
+    assert new.to_dict("list") == {"age_low": [38, 20], "age_high": [38, 20], "town": ["A", "D"]}

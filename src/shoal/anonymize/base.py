@@ -21,6 +21,7 @@ from shoal.errors import DataError, PromiseError
 from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import Generalised
+from shoal.release.numbers import Numbers, number_columns
 from shoal.release.table import frame_columns
 from shoal.trees.estimator import RowsEstimator
 
@@ -87,6 +88,7 @@ class TableAnonymizer(RowsEstimator):
 
     release_: TableRelease
     needs_target = True
+    numbers: Numbers = "intervals"
 
     @abstractmethod
     def _generalise(self, X: Any, y: Any) -> tuple[Generalisation, TableRelease]:
@@ -106,7 +108,7 @@ class TableAnonymizer(RowsEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Generalise the table and give it back, rows in the order they came, public values as texts.
+        """Generalise the table and give it back, rows in the order they came, generalised values as texts.
 
         For use in house: the order of rows may tell who is who. What may leave is `release_`, whose rows are in no
         order that tells anything. A target given as values is not among the columns, rows that are left out are not
@@ -116,7 +118,9 @@ class TableAnonymizer(RowsEstimator):
         beside = None if isinstance(y, str) else made.target
         rows = made.rows if made.left_out is None else made.rows.take(~made.left_out)
         columns = {name: cells for name, cells in frame_columns(rows, made.generalised).items() if name != beside}
-        return from_columns(columns, backend_of(X))
+        return from_columns(
+            number_columns(self.numbers, columns, rows, made.attributes, made.generalised), backend_of(X)
+        )
 
     def _fit(self, X: Any, y: Any) -> Generalisation:
         if y is None and self.needs_target:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ from shoal.data.table import Column, Table, smallest_dtype
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
 from shoal.release import Attribute, TableRelease
-from shoal.release.generalised import Generalised, with_labels
+from shoal.release.generalised import Generalised, usual_label, with_labels
+from shoal.release.numbers import number_columns
 from shoal.release.table import frame_columns
 
 Recode = Callable[[Table], Mapping[str, Recoded]]
@@ -128,18 +129,14 @@ class RecodingAnonymizer(TableAnonymizer):
             )
         table = self._as_fitted(to_table(self._checked(X, reset=False)))
         recoded = self._again(table)
-        columns: dict[str, Column] = {}
-        for name in table:
-            if name in recoded:
-                found = recoded[name].found
-                used = [self._labels[name].get(cell, cell.label) for cell in found]
-                labels = tuple(dict.fromkeys(used))
-                code_of = np.array([labels.index(label) for label in used], dtype=np.int64)
-                codes = code_of[recoded[name].codes].astype(smallest_dtype(len(labels)))
-                columns[name] = Column(name, "categorical", codes, labels)
-            else:
-                columns[name] = table[name]
-        return from_columns(frame_columns(Table(columns.values()), list(recoded)), backend_of(X))
+        cells = {
+            name: [replace(cell, label=self._labels[name].get(cell, usual_label(cell))) for cell in each.found]
+            for name, each in recoded.items()
+        }
+        rows = Table(_labels(name, cells[name], recoded[name]) if name in cells else table[name] for name in table)
+        columns = frame_columns(rows, list(cells))
+        attributes = [self.release_.attribute(name) if name in cells else _as_is(table[name]) for name in table]
+        return from_columns(number_columns(self.numbers, columns, rows, attributes, cells), backend_of(X))
 
     def _as_fitted(self, table: Table) -> Table:
         """New rows, with columns of numbers whose hierarchy lists their values read as these."""
@@ -152,6 +149,15 @@ class RecodingAnonymizer(TableAnonymizer):
 
 def _labelled(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised, ...], NDArray[np.int64]]:
     return with_labels(attribute, recoded.found, recoded.names), recoded.codes
+
+
+def _labels(name: str, cells: Sequence[Generalised], recoded: Recoded) -> Column:
+    codes = recoded.codes.astype(smallest_dtype(len(cells)))
+    return Column(name, "categorical", codes, tuple(cell.label for cell in cells))
+
+
+def _as_is(column: Column) -> Attribute:
+    return Attribute(column.name, "private", column.kind)
 
 
 def _used(

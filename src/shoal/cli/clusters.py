@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import output
-from shoal.cli.options import Data, Json, Report, Usage, takes
+from shoal.cli.options import Data, Json, Plot, Report, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import read_data, resolve_roles, source_of
 
@@ -41,6 +41,7 @@ def clusters(
     ] = False,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of k-means.")] = 0,
     report: Report = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Find clusters whose centroids keep the promise, and audit them.
@@ -51,9 +52,11 @@ def clusters(
     from shoal.clusters import AnonymousClusters
 
     source = source_of(project, data)
-    output.check_outputs([out, report], [source, project.file])
+    output.check_outputs([out, report, plot], [source, project.file])
     if report is not None:
         output.check_report()
+    if plot is not None:
+        output.check_plot(plot)
     requirement = project.requirement()
     if requirement is None:
         raise Usage("No promise: say how many people a group must have, with -k 10 or [privacy] k in shoal.toml.")
@@ -82,6 +85,8 @@ def clusters(
         verdict = audit(release, table, person=project.person)
     if report is not None:
         output.write_audit_report(report, release, verdict)
+    if plot is not None:
+        output.write_clusters_plot(plot, release, table, verdict)
     if out is not None:
         output.write_release(out, release)
     if as_json:

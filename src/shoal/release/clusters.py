@@ -124,12 +124,16 @@ class ClustersRelease:
     def __str__(self) -> str:
         lines = [f"{len(self)} cluster{'s' if len(self) > 1 else ''}; the nearest centroid decides"]
         for number, people in enumerate(self.people):
-            parts = [f"{name} {_words(stated)}" for name, stated in self._centroid(number).items()]
+            parts = [f"{name} {words}" for name, words in self.told(number).items()]
             lines.append(f"  {number}: {people:,} people; {', '.join(parts)}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<ClustersRelease: {len(self)} clusters of {self.n_people} people>"
+
+    def told(self, number: int) -> dict[str, str]:
+        """One centroid in words, by column: a mean, or the most frequent value and its share."""
+        return {name: _words(stated) for name, stated in self._centroid(number).items()}
 
     def _centroid(self, number: int) -> dict[str, Any]:
         """One centroid by column: a mean, or the shares of values that are not 0."""
@@ -189,5 +193,7 @@ def _fitted(column: Column, attribute: Attribute) -> Column:
 def _words(stated: Any) -> str:
     if isinstance(stated, dict):
         likeliest = max(stated, key=stated.__getitem__)
-        return f"{likeliest} ({stated[likeliest]:.0%})"
+        # 100 % only where it is everybody: rounding must not say what is not so
+        share = 100 if len(stated) == 1 else min(99, round(100 * stated[likeliest]))
+        return f"{likeliest} ({share}%)"
     return f"{stated:.4g}"

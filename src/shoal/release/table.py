@@ -21,6 +21,7 @@ from shoal.privacy import Requirement, requirement_from_claims
 from shoal.release.domain import Attribute
 from shoal.release.files import FORMAT
 from shoal.release.generalised import ALL, Generalised
+from shoal.release.numbers import Numbers, number_columns
 from shoal.release.table_file import cells_of, check_name, csv_text, save_together
 from shoal.release.verdict import Verdict, check_writable, fingerprint, verdict_of
 
@@ -180,12 +181,19 @@ class TableRelease:
             lines.append(f"  {name}: {told}, * in {hidden:,} rows")
         return "\n".join(lines)
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas", *, numbers: Numbers = "intervals") -> Any:
         """The published rows, in the order of the file.
 
-        `backend` names the data frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        Parameters
+        ----------
+        backend
+            The data frame library: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        numbers
+            How generalised numbers are written: ``"intervals"``, the texts of the file; ``"ends"``, two columns of
+            numbers, ``age_low`` and ``age_high``; or ``"midpoints"``. Open ends are those of the stated domain.
         """
-        return from_columns(frame_columns(self.rows, self.public), backend)
+        columns = frame_columns(self.rows, self.public)
+        return from_columns(number_columns(numbers, columns, self.rows, self.attributes, self.generalised), backend)
 
     def to_csv(self) -> str:
         """The file of rows: labels and private values, quoted only where needed, nothing where a value is missing."""
