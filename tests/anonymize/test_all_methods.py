@@ -131,7 +131,7 @@ def fitted(name, privacy, frame, **more):
 
 @every_method
 @given(frame=tables(), promise=st.sampled_from(sorted(PROMISES)))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 def test_every_promise_is_kept_by_a_naive_count(name, frame, promise):
     requirement, asked = PROMISES[promise]
     method = fitted(name, requirement, frame)
@@ -151,7 +151,7 @@ def test_every_promise_is_kept_by_a_naive_count(name, frame, promise):
 
 @every_method
 @given(frame=tables())
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 def test_columns_stay_in_order_and_private_cells_as_they_were(name, frame):
     method = fitted(name, 2, frame[["ill", "town", "visits", "age"]])
     assert method is not None
@@ -168,7 +168,7 @@ def test_columns_stay_in_order_and_private_cells_as_they_were(name, frame):
 
 @every_method
 @given(frame=tables())
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 def test_what_a_value_became_it_becomes_again(name, frame):
     method = made(name, 2, **ROLES)
     rows = method.fit_transform(frame, "ill")

@@ -93,7 +93,7 @@ def agrees(release: TableRelease) -> None:
 def _as_pycanon(frame: Any, public: list[str], name: str, found: Any) -> None:
     from pycanon import anonymity
 
-    cells = frame.astype({column: "object" for column in public})
+    cells = frame.astype(dict.fromkeys(public, "object"))
     cells[public] = cells[public].astype(str)
     if frame[name].dtype.kind not in "iuf":
         cells[name] = cells[name].astype(str)

@@ -124,10 +124,13 @@ class Runs:
         value = np.repeat(np.arange(len(self)), np.diff(self.start))
         return Runs.merged(len(self), value, place[self.first], place[self.end])
 
-    def distinct(self) -> int:
-        """How many values stand for different atoms."""
+    @property
+    def kinds(self) -> Ids:
+        """A number for each value, equal where they stand for the same atoms."""
         both = np.column_stack([self.first, self.end])
-        return len({both[a:b].tobytes() for a, b in pairwise(self.start.tolist())})
+        number: dict[bytes, int] = {}
+        keys = (both[a:b].tobytes() for a, b in pairwise(self.start.tolist()))
+        return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
 
 
 def runs_of(atoms: Atoms, found: Sequence[Generalised], *, outside: bool = False) -> Runs:

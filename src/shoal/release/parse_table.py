@@ -104,7 +104,7 @@ def _values(entry: Any, at: str, attribute: Attribute) -> tuple[Generalised, ...
     if not np.diff(runs.start).all():
         checks.refuse(at, "has a label that no value of the domain can have")
     # groups are rows with the same labels, so one meaning must have one label
-    if runs.distinct() < len(found):
+    if len(np.unique(runs.kinds)) < len(found):
         checks.refuse(at, "has two labels that mean the same")
     return found
 
