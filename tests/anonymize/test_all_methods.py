@@ -32,7 +32,7 @@ OPTIONS = {
     "TreeAnonymizer": [{}],
     "TopDownSpecialization": [{}],
     "TopDownRefinement": [{}],
-    "Mondrian": [{}, {"score": "gain"}, {"relaxed": True}],
+    "Mondrian": [{}, {"criterion": "gain"}, {"relaxed": True}],
     "Incognito": [{}, {"suppress": 0.2}],
     "KOptimize": [NODES, {**NODES, "suppress": 0.2}],
     "OneDimensional": [{}, {"order": "idistance"}],

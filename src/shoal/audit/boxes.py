@@ -146,7 +146,7 @@ class Boxes:
         of_atom, starts = (np.empty((int(offset[-1]), n_words), dtype=np.uint64) for _ in range(2))
         bits = np.empty((int(values[-1]), n_words), dtype=np.uint64)
         counts = np.zeros(self.n, dtype=np.int64)
-        nowhere, points = np.zeros(len(self.names) + 1, dtype=np.int64), np.ascontiguousarray(value[order])
+        nowhere, points = np.zeros(len(self.names) + 1, dtype=np.int64), value[order].astype(np.int32)
         for begin in range(0, self.n, n_words * WORD):
             stop = min(self.n, begin + n_words * WORD)
             block = (value, begin, stop, runs.start, runs.first, runs.end, offset)

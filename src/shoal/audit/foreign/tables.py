@@ -237,7 +237,7 @@ class OriginalRows(Subject):
 
     def spans(self, table: Table, public: Collection[str]) -> Spans:
         """People who fit the same published groups have the same span."""
-        names = [name for name in self.release.public if name in public]
+        names = [name for name in self.release.public if name in public and not self.release.is_hidden(name)]
         groups = self.groups if len(names) == len(self.domain) else self._groups(names)
         found = Boxes(self.release, names, groups.example).covering(table)
         n_groups = found.n_groups[found.cell_of_row]
