@@ -6,10 +6,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_table
@@ -48,11 +50,11 @@ class Recoding:
     @classmethod
     def of_columns(cls, maps: Mapping[str, ColumnMap], rows: Table, left_out: NDArray[np.bool_] | None) -> Recoding:
         """A recoding column by column (global, single-dimensional)."""
+        return cls(_recode_columns(maps, rows), left_out, partial(_recode_columns, maps))
 
-        def again(table: Table) -> Mapping[str, Recoded]:
-            return {name: each.recode(table[name]) for name, each in maps.items()}
 
-        return cls(again(rows), left_out, again)
+def _recode_columns(maps: Mapping[str, ColumnMap], table: Table) -> Mapping[str, Recoded]:
+    return {name: each.recode(table[name]) for name, each in maps.items()}
 
 
 class RecodingAnonymizer(TableAnonymizer):
@@ -137,6 +139,11 @@ class RecodingAnonymizer(TableAnonymizer):
         columns = frame_columns(rows, list(cells))
         attributes = [self.release_.attribute(name) if name in cells else _as_is(table[name]) for name in table]
         return from_columns(number_columns(self.numbers, columns, rows, attributes, cells), backend_of(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])  # generalised values are texts
+        return tags
 
     def _as_fitted(self, table: Table) -> Table:
         """New rows, with columns of numbers whose hierarchy lists their values read as these."""
