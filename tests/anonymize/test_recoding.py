@@ -151,3 +151,11 @@ def test_one_meaning_has_one_label(people, tmp_path):
     assert audit(release, people).group_sizes.tolist() == [3, 5]
     release.save(tmp_path / "t.json")
     assert load(tmp_path / "t.json").sha256 == release.sha256
+
+
+def test_the_nearest_class_of_new_rows_is_one_that_is_published(people):
+    method = OneLevel(2).fit(people, "ill")
+    near = method.nearest_class(pd.DataFrame({"town": ["A", "D", "C"], "age": [20, 29, 90]}))
+    assert near.to_dict("list") == {"age": ["20", "21", "38"], "town": ["A", "B", "C"]}
+    ends = OneLevel(2, numbers="ends").fit(people, "ill").nearest_class(people[["age", "town"]].iloc[:1])
+    assert ends.to_dict("list") == {"age_low": [20], "age_high": [20], "town": ["A"]}

@@ -55,7 +55,8 @@ class ClusterAnonymizer(RecodingAnonymizer):
     n_clusters, method, min_gain, scale, random_state
         As of `AnonymousClusters`.
     numbers
-        How `fit_transform` writes generalised numbers: ``"intervals"``, texts; ``"ends"``, two columns; ``"midpoints"``.
+        How `fit_transform` writes generalised numbers: ``"intervals"`` (texts), ``"ends"`` (two columns) or
+        ``"midpoints"``.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
 

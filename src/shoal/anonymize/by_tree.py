@@ -221,7 +221,8 @@ class TreeAnonymizer(TableAnonymizer):
     variant
         ``"id3"``, as in the paper, unless said otherwise: what a classifier prunes away, a table can keep.
     numbers
-        How `fit_transform` writes generalised numbers: ``"intervals"``, texts; ``"ends"``, two columns; ``"midpoints"``.
+        How `fit_transform` writes generalised numbers: ``"intervals"`` (texts), ``"ends"`` (two columns) or
+        ``"midpoints"``.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
 

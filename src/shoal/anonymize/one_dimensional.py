@@ -61,7 +61,8 @@ class OneDimensional(RecodingAnonymizer):
         A folder, or a dict from column to path, nested dict or `Hierarchy`. They are optional: without one a cell is an
         interval, or a set of values.
     numbers
-        How `fit_transform` writes generalised numbers: ``"intervals"``, texts; ``"ends"``, two columns; ``"midpoints"``.
+        How `fit_transform` writes generalised numbers: ``"intervals"`` (texts), ``"ends"`` (two columns) or
+        ``"midpoints"``.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
 

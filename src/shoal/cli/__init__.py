@@ -22,6 +22,7 @@ from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.bench import bench
 from shoal.cli.clusters import clusters
+from shoal.cli.compare import compare
 from shoal.cli.demo import demo
 from shoal.cli.describe import describe
 from shoal.cli.init import init
@@ -43,7 +44,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help and one-line errors, the same in a pipe as on a terminal
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (init, describe, tree, clusters, anonymize, rules, audit, attack, repair, predict, demo, bench):
+for verb in (init, describe, tree, clusters, anonymize, compare, rules, audit, attack, repair, predict, demo, bench):
     app.command()(verb)
 app.add_typer(ledger)
 

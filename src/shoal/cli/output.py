@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,13 +114,30 @@ def note(text: str) -> None:
 @contextlib.contextmanager
 def busy(what: str) -> Iterator[None]:
     """A spinner while something takes its time, where somebody is looking."""
-    if sys.stdout.isatty() and sys.stderr.isatty():
+    if somebody_looks():
         from rich.console import Console
 
         with Console(stderr=True).status(what):
             yield
     else:
         yield
+
+
+def somebody_looks() -> bool:
+    """Whether the output goes to a terminal."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
+@contextlib.contextmanager
+def bar(what: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
+    """A bar that fills up to a total as it is told how far things are, and some words beside it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[told]}")
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=total, told="")
+        yield lambda done, told: shown.update(task, completed=done, told=told)
 
 
 def _console() -> Console:
@@ -150,6 +167,22 @@ def write_text(path: Path, text: str) -> None:
     from shoal.release.files import write_atomically
 
     write_atomically(path, text)
+    written.append(str(path))
+
+
+def write_frame(path: Path, table: pa.Table) -> None:
+    """Write an Arrow table as Parquet or, by any other name, as CSV."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    from shoal.release.files import write_atomically
+
+    if path.suffix.lower() != ".parquet":
+        write_text(path, csv_text(table))
+        return
+    content = pa.BufferOutputStream()
+    parquet.write_table(table, content)
+    write_atomically(path, content.getvalue().to_pybytes())
     written.append(str(path))
 
 
@@ -195,20 +228,25 @@ def check_plot(path: Path, clusters: Any = None) -> None:
         check_clustering(clusters)
 
 
-def write_clusters_plot(path: Path, clusters: Any, rows: Any, audit: Audit) -> None:
-    """Draw the rows of a clustering, for use in house; the same picture is the same bytes."""
+def write_picture(path: Path, draw: Callable[[], Any]) -> None:
+    """Write a figure of matplotlib; the same picture is the same bytes."""
     import matplotlib
 
     from shoal.release.files import write_atomically
-    from shoal.report import plot_clusters
 
     kind, file = path.suffix.lower()[1:], io.BytesIO()
     undated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with matplotlib.rc_context({"svg.hashsalt": "shoal"}):
-        figure: Any = plot_clusters(clusters, rows, audit).figure
-        figure.savefig(file, format=kind, metadata=undated[kind])
+        draw().savefig(file, format=kind, metadata=undated[kind])
     write_atomically(path, file.getvalue())
     written.append(str(path))
+
+
+def write_clusters_plot(path: Path, clusters: Any, rows: Any, audit: Audit) -> None:
+    """Draw the rows of a clustering, for use in house."""
+    from shoal.report import plot_clusters
+
+    write_picture(path, lambda: plot_clusters(clusters, rows, audit).figure)
     note(f"{path} shows single rows with their private values: keep it in house.")
 
 
