@@ -23,7 +23,7 @@ from shoal.data.table import Column, Table, smallest_dtype
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
 from shoal.release import Attribute, TableRelease
-from shoal.release.generalised import Generalised, usual_label, with_labels
+from shoal.release.generalised import Generalised, atoms_of, runs_of, usual_label, with_labels
 from shoal.release.numbers import number_columns
 from shoal.release.table import frame_columns
 
@@ -173,7 +173,21 @@ class RecodingAnonymizer(TableAnonymizer):
 
 
 def _labelled(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised, ...], NDArray[np.int64]]:
-    return with_labels(attribute, recoded.found, recoded.names), recoded.codes
+    """The cells with their labels, and the codes of the rows: where two cells mean the same, only one is used.
+
+    Of whole numbers, above 38 and up to 41 is up to 41.5 as well; one meaning must have one label.
+    """
+    atoms = atoms_of(attribute, recoded.found)
+    kinds = runs_of(atoms, recoded.found).within(atoms.possible).kinds
+    first: dict[int, int] = {}
+    for i in sorted(range(len(kinds)), key=lambda i: (not recoded.found[i].is_all, _place(recoded.found[i]))):
+        first.setdefault(int(kinds[i]), i)
+    used = np.array([first[int(kind)] for kind in kinds], dtype=np.int64)
+    own = np.unique(used)
+    labelled = dict(
+        zip(own.tolist(), with_labels(attribute, [recoded.found[i] for i in own], recoded.names), strict=True)
+    )
+    return tuple(labelled[i] for i in used.tolist()), used[recoded.codes]
 
 
 def _labels(name: str, cells: Sequence[Generalised], recoded: Recoded) -> Column:
