@@ -196,13 +196,7 @@ def test_without_public_columns_everybody_is_one_group():
     assert (method.optimal_, method.cost_) == (True, 36)
 
 
-EXPECTED_FAILURES = {"check_fit2d_1sample": "one row cannot keep k = 3, which is said in people, not samples"}
-
-
-@parametrize_with_checks(
-    [KOptimize(privacy=3, max_seconds=None, max_nodes=5, numbers="midpoints", reproducible=True)],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
-)
+@parametrize_with_checks([KOptimize(privacy=3, max_seconds=None, max_nodes=5, numbers="midpoints", reproducible=True)])
 @pytest.mark.filterwarnings("default")  # some checks warn on purpose
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
