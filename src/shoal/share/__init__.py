@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Learning together: each owner publishes a model that keeps a promise, and anybody learns a joint one from these.
+
+Released trees enter; pseudo-data and joint models leave. Nothing here ever sees an owner's rows.
+"""
+
+from shoal.share.draw import Marginal
+from shoal.share.generate import PseudoData, pseudo_data, pseudo_data_from_rules, uniform_data
+from shoal.share.paths import Path, paths_of
+
+__all__ = ["Marginal", "Path", "PseudoData", "paths_of", "pseudo_data", "pseudo_data_from_rules", "uniform_data"]
