@@ -151,8 +151,9 @@ def _closed(attribute: Attribute, part: Interval) -> tuple[float, float]:
     if attribute.integer:
         first = math.ceil(low) if part.above is None else max(math.ceil(low), math.floor(part.above) + 1)
         return float(first), float(math.floor(last))
-    first = low if part.above is None or part.above < low else float(np.nextafter(part.above, math.inf))
-    return first, last
+    if part.above is None or part.above < low:
+        return low, last
+    return float(np.nextafter(part.above, math.inf)), last
 
 
 def _by_interval(marginal: Marginal) -> list[tuple[Interval, float]]:

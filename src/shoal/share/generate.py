@@ -185,7 +185,7 @@ def share_out(counts: Ids, n: int) -> Ids:
     """So many rows in the proportions of some counts: whole ones first, then one each where most is left over.
 
     >>> share_out(np.array([[3, 1], [2, 2]]), 4).tolist()
-    [[1, 1], [1, 1]]
+    [[2, 0], [1, 1]]
     """
     total = int(counts.sum())
     if total == 0:

@@ -38,8 +38,10 @@ def paths_of(release: TreeRelease) -> list[Path]:
     >>> from shoal import AnonymousTreeClassifier, load_sample
     >>> people = load_sample().table.select(["age", "sex", "diabetes"])
     >>> tree = AnonymousTreeClassifier(privacy=1500).fit(people, "diabetes").release_
-    >>> [(dict(path.box), path.counts) for path in paths_of(tree)]  # doctest: +ELLIPSIS
-    [({'age': Generalised(label='', values=(), intervals=(Interval(above=None, at_most=47.5),), ...), (...)), ...]
+    >>> [path.counts for path in paths_of(tree)]
+    [(2402, 117), (1583, 898)]
+    >>> paths_of(tree)[0].box["age"].intervals
+    (Interval(above=None, at_most=47.5),)
     """
     counts, routing = release.counts, release.routing
     found = []
