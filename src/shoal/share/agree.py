@@ -45,7 +45,7 @@ def disagreements(owners: Mapping[str, TreeRelease]) -> list[Disagreement]:
     >>> north = AnonymousTreeClassifier(privacy=500, domain={"age": [0, 120]}).fit(people, "diabetes").release_
     >>> south = AnonymousTreeClassifier(privacy=500, domain={"age": [0, 110]}).fit(people, "diabetes").release_
     >>> print(*disagreements({"north": north, "south": south}), sep="\\n")
-    differs: 'age' goes from 0 to 120 at north, from 0 to 110 at south. Declare the same bounds, or accept the wider ones.
+    differs: 'age' goes from 0 to 120 at north, from 0 to 110 at south. Declare the same bounds, or accept the widest.
     """
     if not owners:
         raise DataError("no-owners", "No owner's file was given.")
@@ -107,7 +107,7 @@ def _between(first: str, one: TreeRelease, name: str, other: TreeRelease) -> lis
             add(
                 column,
                 "conflict",
-                f"{has} states column {column!r}, and {lacks} {why}. Publish again with the same columns, each declared.",
+                f"{has} states {column!r}, and {lacks} {why}. Publish again with the same columns, all declared.",
             )
             continue
         for severity, message in _columns(first, mine, name, its):
@@ -139,10 +139,11 @@ def _columns(
         has = first if mine.missing else name
         found.append(("note", f"{column} can be missing at {has} only."))
     if mine.type == "categorical":
-        for owner, more, fewer in ((name, mine, its), (first, its, mine)):
-            lacking = [value for value in more.values if value not in fewer.values]
+        for owner, has, lacks in ((name, mine, its), (first, its, mine)):
+            lacking = [value for value in has.values if value not in lacks.values]
             if lacking:
-                some = ", ".join(map(repr, lacking[:3])) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
+                more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
+                some = ", ".join(map(repr, lacking[:3])) + more
                 what = f"{column} cannot be {some} at {owner}. Declare the same values, or accept all of them."
                 found.append(("differs", what))
         return found
@@ -154,8 +155,8 @@ def _columns(
         found.append(
             (
                 "differs",
-                f"{column} goes {said[0]} at {first}, {said[1]} at {name}.{hint} Declare the same bounds, or accept the "
-                "wider ones.",
+                f"{column} goes {said[0]} at {first}, {said[1]} at {name}.{hint} Declare the same bounds, or accept "
+                "the widest.",
             )
         )
     if mine.integer != its.integer:

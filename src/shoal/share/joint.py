@@ -119,7 +119,7 @@ class JointModel:
         tables = [part.table for part in parts]
         while len(tables) > 1:  # two by two, so that no rows are copied too often
             pairs = [tables[i : i + 2] for i in range(0, len(tables), 2)]
-            tables = [stack(*pair, names) if len(pair) == 2 else pair[0] for pair in pairs]
+            tables = [stack(pair[0], pair[1], names) if len(pair) == 2 else pair[0] for pair in pairs]
         # no order by owner
         table = tables[0].take(rng.permutation(tables[0].n_rows))
         return PseudoData(table, recipe.target, np.full(table.n_rows, -1, dtype=np.int64))
