@@ -136,8 +136,8 @@ def _columns(
             ("conflict", f"{column} has values of type {mine.labels} at {first}, of type {its.labels} at {name}.")
         )
     if mine.missing != its.missing:
-        has = first if mine.missing else name
-        found.append(("note", f"{column} can be missing at {has} only."))
+        where = first if mine.missing else name
+        found.append(("note", f"{column} can be missing at {where} only."))
     if mine.type == "categorical":
         for owner, has, lacks in ((name, mine, its), (first, its, mine)):
             lacking = [value for value in has.values if value not in lacks.values]
