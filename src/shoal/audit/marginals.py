@@ -3,10 +3,13 @@
 
 They change no group. One of a public column is about what the attacker knows anyway. One of a private column is a
 function of that column alone: of two people with the same span, the leaves of the span part the private values in the
-same way, so what their private values tell of such a distribution is the same, too.
+same way, so what their private values tell of such a distribution is the same, too. But no span is a single bin then:
+what the distribution says of everybody, less what leaves say of others, is about the people in between.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 import numpy as np
 
@@ -17,6 +20,11 @@ from shoal.errors import DataError, closest
 from shoal.privacy import Requirement, people_behind
 from shoal.release import TreeRelease
 from shoal.release.generalised import atoms_of, covers
+
+
+def tells_private(release: TreeRelease, public: Collection[str]) -> bool:
+    """Whether some distribution is of a column that the attacker does not know, so that no span is a single bin."""
+    return any(name not in public and len(each.cells) > 1 for name, each in release.marginals.items())
 
 
 def compare_marginals(
@@ -39,7 +47,8 @@ def compare_marginals(
         if not inside.all() or counts.tolist() != list(marginal.counts):
             message = f"The stated distribution of {name!r} is not that of these rows: other rows, or a changed file."
             findings.append(Finding("marginal-differs", "breach", message, int((~inside).sum())))
-        small = [n for n in marginal.counts if n < least]
+        # nobody at all is nobody to tell of
+        small = [n for n in marginal.counts if 0 < n < least]
         if small:
             message = (
                 f"The stated distribution of {name!r} has {len(small)} cell(s) of fewer than {least:,} people, so it "

@@ -113,13 +113,22 @@ class JointRelease:
         return fingerprint(self.to_json())
 
     def save(self, path: str | Path) -> None:
-        """Write the recipe. Every owner's release must carry an audit that holds."""
-        for name, release in self.owners.items():
-            if release.verdict is None or not release.verdict.holds:
-                raise ReleaseError(
-                    "not-audited", f"The release of {name!r} carries no audit that holds, so nothing is made of it."
-                )
+        """Write the recipe. Every owner's release must carry an audit of its very content that holds."""
+        check_audited(self.owners)
         write_json(self.to_json(), path)
+
+
+def check_audited(owners: Mapping[str, TreeRelease]) -> None:
+    """Refuse what its owner did not audit, or somebody changed on the way. An owner's word is all that there is."""
+    for name, release in owners.items():
+        if release.verdict is None or not release.verdict.holds:
+            raise ReleaseError(
+                "not-audited", f"The release of {name!r} carries no audit that holds, so nothing is made of it."
+            )
+        if release.verdict.sha256 != release.sha256:
+            raise ReleaseError(
+                "changed-since-audit", f"The release of {name!r} is not what its owner audited: a changed file."
+            )
 
 
 def parse_joint(body: dict[str, Any]) -> JointRelease:

@@ -10,6 +10,7 @@ from typing import Literal
 from shoal.errors import DataError
 from shoal.release import Attribute, TreeRelease
 from shoal.release.domain import plain
+from shoal.release.statement import WORDS
 
 UNITS = 5  # times as wide: perhaps other units
 
@@ -50,7 +51,15 @@ def disagreements(owners: Mapping[str, TreeRelease]) -> list[Disagreement]:
     if not owners:
         raise DataError("no-owners", "No owner's file was given.")
     (first, one), *others = owners.items()
-    found: list[Disagreement] = []
+    found = [
+        Disagreement(
+            None,
+            "conflict",
+            f"{name} states only {WORDS[release.statement]}, and this needs numbers of people. Publish with counts.",
+        )
+        for name, release in owners.items()
+        if release.statement != "counts"
+    ]
     for name, other in others:
         found += _between(first, one, name, other)
     order = {"conflict": 0, "differs": 1, "note": 2}

@@ -107,6 +107,9 @@ def _pieces(attribute: Attribute, cell: Generalised, marginal: Marginal | None) 
     if marginal is not None and len(ends):
         finer = [_overlap(attribute, ends, part, n) for part, n in _by_interval(marginal)]
         within = np.concatenate(finer) if finer else np.empty((0, 3))
+        gap = _missing_people(marginal) if attribute.missing and (cell.is_all or cell.missing) else 0
+        if gap:
+            within = np.vstack([within, [math.nan, math.nan, gap]])
         if within[:, 2].sum() > 0:
             ends, weight = within[:, :2], within[:, 2]
     if not len(ends):
@@ -151,6 +154,12 @@ def _by_interval(marginal: Marginal) -> list[tuple[Interval, float]]:
         for cell, n in zip(marginal.cells, marginal.counts, strict=True)
         for part in cell.intervals
     ]
+
+
+def _missing_people(marginal: Marginal) -> int:
+    """How many people have no number; where that is one cell with some numbers, nobody knows."""
+    cells = zip(marginal.cells, marginal.counts, strict=True)
+    return sum(n for cell, n in cells if cell.missing and not cell.intervals)
 
 
 def _overlap(attribute: Attribute, ends: Numbers, part: Interval, people: float) -> Numbers:

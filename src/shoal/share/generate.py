@@ -133,7 +133,7 @@ def uniform_data(
 ) -> PseudoData:
     """Rows drawn evenly from the declared domain, each labelled by the tree (BASEGEN, the paper's rival of PGEN)."""
     rng = np.random.default_rng(random_state)
-    n = _checked(release.n_people if n_rows is None else n_rows)
+    n = checked_rows(release.n_people if n_rows is None else n_rows)
     nowhere = np.zeros(n, dtype=np.int64)
     columns = [
         Drawer(attribute, [Generalised("*")], None).draw(nowhere, "uniform", rng)
@@ -162,8 +162,8 @@ def _generate(
     if classes == "hits":
         counts = _spread_misses(counts, rng)
     if n_rows is not None:
-        counts = share_out(counts, _checked(n_rows))
-    n = _checked(int(counts.sum()))
+        counts = share_out(counts, checked_rows(n_rows))
+    n = checked_rows(int(counts.sum()))
     cell = np.repeat(np.arange(counts.size), counts.reshape(-1))
     rng.shuffle(cell)
     path, of_class = np.divmod(cell, counts.shape[1])
@@ -213,7 +213,8 @@ def _spread_misses(counts: Ids, rng: np.random.Generator) -> Ids:
     return spread
 
 
-def _checked(n: int) -> int:
+def checked_rows(n: int) -> int:
+    """A number of rows that can be made."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 < n <= MOST_ROWS:
         raise DataError("unknown-option", f"The number of rows must be from 1 to {MOST_ROWS:,}; got {n!r}.")
     return int(n)

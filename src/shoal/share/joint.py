@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.stack import stack
-from shoal.data.table import Table
+from shoal.data.table import Column, Table
 from shoal.errors import DataError
-from shoal.release import TreeRelease
+from shoal.release import Attribute, TreeRelease
+from shoal.release.checks import MAX_COUNT
 from shoal.release.joint import LEARNERS, JointRelease
+from shoal.release.tree import Unknown
 from shoal.share.agree import agree
-from shoal.share.conjunctive_rule import ConjunctiveRule
-from shoal.share.generate import PseudoData, pseudo_data, share_out
-from shoal.share.naive_bayes import MixedNaiveBayes
-from shoal.trees import AnonymousTreeClassifier
+from shoal.share.generate import PseudoData, checked_rows, pseudo_data, share_out
+from shoal.share.learners import learn
 
 Shares = NDArray[np.float64]
 
@@ -78,8 +78,12 @@ def pool(
     """
     if learner not in LEARNERS:
         raise DataError("unknown-option", f"learner must be one of {', '.join(LEARNERS)}; got {learner!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_COUNT:
+        raise DataError("unknown-option", f"seed must be a whole number, not negative; got {seed!r}.")
     agree(owners, widen=widen)
-    return JointModel(JointRelease(dict(owners), learner, n_rows, seed, widen))
+    return JointModel(
+        JointRelease(dict(owners), learner, None if n_rows is None else checked_rows(n_rows), seed, widen)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,126 +102,118 @@ class JointModel:
         return repr(self.recipe).replace("JointRelease", "JointModel")
 
     @property
-    def classes(self) -> NDArray[Any]:
+    def target(self) -> str:
+        """What is predicted."""
+        return self.recipe.target
+
+    @cached_property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The columns that all owners state, over the widest of their domains."""
+        return agree(self.recipe.owners, widen=self.recipe.widen)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Attribute]:
+        return {each.name: each for each in self.attributes}
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The target's values, in the order of every share."""
+        return self._by_name[self.target].values
+
+    @property
+    def labels(self) -> NDArray[Any]:
         """The target's values in the type they had."""
-        return self.recipe.first.labels
+        return self._by_name[self.target].own_values
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns that a prediction is made from."""
+        return tuple(each.name for each in self.attributes if each.name != self.target)
 
     def pseudo_data(self, n_rows: int | None = None, *, seed: int | None = None) -> PseudoData:
-        """Rows of nobody, from all owners' trees by their people."""
+        """Rows of nobody, from all owners' trees by their people; by default as many and the same as learned from."""
         recipe = self.recipe
-        agree(recipe.owners, widen=recipe.widen)
+        names = [each.name for each in self.attributes]  # and a look whether they fit
         people = np.array([release.n_people for release in recipe.owners.values()], dtype=np.int64)
         wanted = n_rows if n_rows is not None else recipe.n_rows
-        shares = people if wanted is None else share_out(people, wanted)
+        shares = people if wanted is None else share_out(people, checked_rows(wanted))
+        checked_rows(int(shares.sum()))
         rng = np.random.default_rng(recipe.seed if seed is None else seed)
-        parts = [
-            pseudo_data(release, int(n), marginals=release.marginals, random_state=rng)
+        tables = [
+            pseudo_data(release, int(n), marginals=release.marginals, random_state=rng).table
             for release, n in zip(recipe.owners.values(), shares, strict=True)
             if n
         ]
-        names = parts[0].table.names
-        tables = [part.table for part in parts]
         while len(tables) > 1:  # two by two, so that no rows are copied too often
             pairs = [tables[i : i + 2] for i in range(0, len(tables), 2)]
             tables = [stack(pair[0], pair[1], names) if len(pair) == 2 else pair[0] for pair in pairs]
         # no order by owner
-        table = tables[0].take(rng.permutation(tables[0].n_rows))
+        table = tables[0].take(rng.permutation(tables[0].n_rows)).select(names)
         return PseudoData(table, recipe.target, np.full(table.n_rows, -1, dtype=np.int64))
 
     @cached_property
     def model_(self) -> Any:
         """What was learned from pseudo-data; None where the trees themselves are asked."""
-        make = _MAKERS.get(self.recipe.learner)
-        return None if make is None else learn(make(), self.pseudo_data())
+        if self.recipe.learner in ("bag", "vote"):
+            return None
+        return learn(self.recipe.learner, self.pseudo_data(), self.attributes)
 
-    def predict_proba(self, X: Any) -> Shares:
-        """How likely each class is, in the order of `classes`."""
+    def predict_proba(self, X: Any, *, unknown: Unknown = "error") -> Shares:
+        """How likely each class is, in the order of `classes`; `unknown` as in `predict`."""
+        table = self._read(X, unknown)
         if self.model_ is None:
-            return self._asked(X, vote=self.recipe.learner == "vote")
-        shares = self.model_.predict_proba(self._read(X))
-        order = {str(label): place for place, label in enumerate(self.model_.classes_)}
+            return self._asked(table, vote=self.recipe.learner == "vote")
+        shares = self.model_.predict_proba(table)
+        order = {label: place for place, label in enumerate(self.model_.classes_)}
         answer = np.zeros((len(shares), len(self.classes)))
         for place, label in enumerate(self.classes):
-            if str(label) in order:  # a class that no pseudo-row has is never answered
-                answer[:, place] = shares[:, order[str(label)]]
+            if label in order:  # a class that no pseudo-row has is never answered
+                answer[:, place] = shares[:, order[label]]
         return answer
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most likely class of each row."""
-        answer: NDArray[Any] = self.classes[self.predict_proba(X).argmax(axis=1)]
+    def predict(self, X: Any, *, unknown: Unknown = "error") -> NDArray[Any]:
+        """The most likely class of each row.
+
+        A category that no owner declares is an error, or with ``unknown="ancestor"`` a value that says nothing.
+        """
+        answer: NDArray[Any] = self.labels[self.predict_proba(X, unknown=unknown).argmax(axis=1)]
         return answer
 
-    def _asked(self, X: Any, *, vote: bool) -> Shares:
-        total: Shares | None = None
+    def _asked(self, table: Table, *, vote: bool) -> Shares:
+        total = np.zeros((table.n_rows, len(self.classes)))
         for release in self.recipe.owners.values():
-            weight = float(release.n_people)
-            table = release.read(X)
+            place = [self.classes.index(value) for value in release.classes]
             if vote:
-                answers = release.answers[release.apply(table, unknown="ancestor")]
-                own = np.eye(len(self.classes))[answers]
+                own = np.eye(len(place))[release.answers[release.apply(table, unknown="ancestor")]]
             else:
                 own = release.predict_proba(table, unknown="ancestor")
-            total = weight * own if total is None else total + weight * own
-        assert total is not None
+            total[:, place] += release.n_people * own
         shares: Shares = total / total.sum(axis=1, keepdims=True)
         return shares
 
-    def _read(self, X: Any) -> Any:
+    def _read(self, X: Any, unknown: Unknown) -> Table:
+        if unknown not in ("error", "ancestor"):
+            raise DataError("unknown-option", f"unknown must be 'error' or 'ancestor'; got {unknown!r}.")
         table = self.recipe.first.read(X)
-        features = [each.name for each in self.recipe.first.attributes if each.name != self.recipe.target]
-        missing = [name for name in features if name not in table]
+        missing = [name for name in self.features if name not in table]
         if missing:
             raise DataError("no-column", f"These rows lack column(s) {', '.join(map(repr, missing))}.")
-        return table.select(features)
+        if unknown == "error":
+            strange = {name: self._strange(table[name]) for name in self.features}
+            where = ", ".join(f"{name!r} in {n} row(s)" for name, n in strange.items() if n)
+            if where:
+                raise DataError(
+                    "unseen-value",
+                    f"Values that no owner declares: {where}. Try unknown='ancestor', or map them first.",
+                )
+        return table.select(self.features)
 
-
-def learn(estimator: Any, rows: PseudoData) -> Any:
-    """Fit a scikit-learn estimator, or one of Shoal's, to pseudo-data."""
-    features = rows.table.drop([rows.target])
-    target = rows.table[rows.target]
-    labels = np.array(target.names, dtype=object)[target.codes]
-    return estimator.fit(features, labels)
-
-
-class _Encoded:
-    """A scikit-learn classifier behind an encoding of columns: numbers as they are, categories by their place."""
-
-    def __init__(self, make: Callable[[list[bool]], Any]) -> None:
-        self._make = make
-
-    def fit(self, table: Table, labels: NDArray[Any]) -> _Encoded:
-        self._values = {name: column.names for name, column in table.items() if column.kind == "categorical"}
-        self._names = table.names
-        self._model = self._make([name in self._values for name in table]).fit(self._numbers(table), labels)
-        self.classes_ = self._model.classes_
-        return self
-
-    def predict_proba(self, table: Table) -> Shares:
-        shares: Shares = self._model.predict_proba(self._numbers(table))
-        return shares
-
-    def _numbers(self, table: Table) -> Shares:
-        columns = []
-        for name in self._names:
-            column = table[name]
-            if name in self._values:
-                place = {value: float(code) for code, value in enumerate(self._values[name])}
-                of_code = [place.get(value, np.nan) for value in column.names]
-            else:
-                of_code = column.numbers.tolist()
-            columns.append(np.array([*of_code, np.nan])[column.codes])
-        return np.column_stack(columns)
-
-
-def _boosting() -> _Encoded:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return _Encoded(lambda categories: HistGradientBoostingClassifier(categorical_features=categories, random_state=0))
-
-
-_MAKERS: dict[str, Callable[[], Any]] = {
-    "tree": lambda: AnonymousTreeClassifier(privacy=1, variant="c45", unknown="ancestor"),
-    "bayes": MixedNaiveBayes,
-    "rules": ConjunctiveRule,
-    "boosting": _boosting,
-}
+    def _strange(self, column: Column) -> int:
+        """In how many rows a column has a category that no owner declares, or is missing where it cannot be."""
+        declared = self._by_name[column.name]
+        if declared.type == "categorical":
+            known = set(declared.values)
+            of_code = np.array([*(name not in known for name in column.names), not declared.missing])
+        else:
+            of_code = np.append(np.zeros(len(column.numbers), dtype=bool), not declared.missing)
+        return int(of_code[column.codes].sum())

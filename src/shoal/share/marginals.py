@@ -23,7 +23,7 @@ def marginals_of(table: Table, names: Collection[str], people: int, person: Ids 
     """The distribution of some columns whose domain is settled, every cell with at least so many people.
 
     Numbers are told in cells of about equally many people between round cuts. Of categories, those that too few people
-    have are one cell. A column of which no two cells can be told is left out.
+    have are one cell, and those that nobody has another. A column of which no two cells can be told is left out.
 
     >>> from shoal import load_sample
     >>> marginals_of(load_sample().table, ["sex"], 10)["sex"].to_json()
@@ -51,7 +51,8 @@ def _marginal(column: Column, people: int, person: Ids | None) -> Marginal | Non
 def _common(column: Column, people: int, person: Ids | None) -> list[Counts]:
     """Values that enough people have, each alone; all others together, with the rarest of those if need be."""
     counts = people_by_code(column.codes, column.n_codes, person)
-    order = np.argsort(-counts, kind="stable")
+    nobody = np.flatnonzero(counts == 0)
+    order = np.argsort(-counts, kind="stable")[: len(counts) - len(nobody)]
     alone = int((counts >= people).sum())
     while alone:
         rest = order[alone:]
@@ -61,11 +62,12 @@ def _common(column: Column, people: int, person: Ids | None) -> list[Counts]:
             break
         alone -= 1
     groups = [np.array([code]) for code in np.sort(order[:alone])]
-    return [*groups, np.sort(order[alone:])] if alone < len(order) else groups
+    groups += [np.sort(order[alone:])] if alone < len(order) else []
+    return [*groups, nobody] if len(nobody) and groups else groups
 
 
 def _between(column: Column, people: int, person: Ids | None) -> list[Counts]:
-    """Neighbouring numbers, and missing with the last of them where too few people have none."""
+    """Neighbouring numbers, and missing by itself, or with the last of them where it is so for too few people."""
     counts = people_by_code(column.codes, column.n_codes, person)
     known = counts[: len(column.numbers)]
     cells = min(MOST_CELLS, int(known.sum()) // max(people, 1))
@@ -77,7 +79,8 @@ def _between(column: Column, people: int, person: Ids | None) -> list[Counts]:
         groups = _merged([part for part in np.split(codes, bounds) if len(part)], column, people, person)
     if column.missing:
         gap = np.array([column.n_codes - 1])
-        if not groups or _held(column, gap, person) >= people:
+        n = _held(column, gap, person)
+        if not groups or not n or n >= people:
             return [*groups, gap]
         groups[-1] = np.append(groups[-1], gap)
     return groups
