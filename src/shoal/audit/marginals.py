@@ -24,7 +24,11 @@ from shoal.release.generalised import atoms_of, covers
 
 def tells_private(release: TreeRelease, public: Collection[str]) -> bool:
     """Whether some distribution is of a column that the attacker does not know, so that no span is a single bin."""
-    return any(name not in public and len(each.cells) > 1 for name, each in release.marginals.items())
+    for name, marginal in release.marginals.items():
+        atoms = atoms_of(release.attribute(name), marginal.cells)
+        if name not in public and (covers(atoms, marginal.cells) & atoms.possible).any(axis=1).sum() > 1:
+            return True
+    return False
 
 
 def compare_marginals(
