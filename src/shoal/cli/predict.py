@@ -48,8 +48,12 @@ def predict(
 
     output.check_outputs([out], [release, file, project.file])
     loaded = open_release(release, "predict")
-    check_kind(loaded, "predict", "tree", "ensemble", "model")
+    check_kind(loaded, "predict", "tree", "ensemble", "model", "joint")
     table = read_for(loaded, project, file)
+    if loaded.kind == "joint":
+        from shoal.share import JointModel
+
+        loaded = JointModel(loaded)
     answer = loaded.predict(table, unknown=unknown.value)
     if answer.dtype.kind == "b":
         answer = answer.astype(str)  # True, as in the release, not true

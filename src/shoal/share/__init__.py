@@ -7,6 +7,7 @@ models leave.
 
 from shoal.release.marginal import Marginal
 from shoal.share.agree import Disagreement, agree, disagreements
+from shoal.share.compare_owners import OwnersComparison, compare_owners
 from shoal.share.conjunctive_rule import ConjunctiveRule
 from shoal.share.generate import PseudoData, pseudo_data, pseudo_data_from_rules, uniform_data
 from shoal.share.joint import JointModel, pool
@@ -21,9 +22,11 @@ __all__ = [
     "JointModel",
     "Marginal",
     "MixedNaiveBayes",
+    "OwnersComparison",
     "Path",
     "PseudoData",
     "agree",
+    "compare_owners",
     "disagreements",
     "marginals_of",
     "paths_of",

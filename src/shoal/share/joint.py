@@ -20,7 +20,7 @@ from shoal.release.joint import LEARNERS, JointRelease
 from shoal.release.tree import Unknown
 from shoal.share.agree import agree
 from shoal.share.generate import PseudoData, checked_rows, pseudo_data, share_out
-from shoal.share.learners import learn
+from shoal.share.learners import declared_of, learn
 
 Shares = NDArray[np.float64]
 
@@ -116,6 +116,11 @@ class JointModel:
         return {each.name: each for each in self.attributes}
 
     @property
+    def declared(self) -> dict[str, list[Any]]:
+        """The domain of each feature in the words in which one is declared."""
+        return declared_of([each for each in self.attributes if each.name != self.target])
+
+    @property
     def classes(self) -> tuple[str, ...]:
         """The target's values, in the order of every share."""
         return self._by_name[self.target].values
@@ -129,6 +134,11 @@ class JointModel:
     def features(self) -> tuple[str, ...]:
         """The columns that a prediction is made from."""
         return tuple(each.name for each in self.attributes if each.name != self.target)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The same, under the name by which scikit-learn and an audit ask."""
+        return np.array(self.features)
 
     def pseudo_data(self, n_rows: int | None = None, *, seed: int | None = None) -> PseudoData:
         """Rows of nobody, from all owners' trees by their people; by default as many and the same as learned from."""

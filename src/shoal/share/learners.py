@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,23 +22,27 @@ Shares = NDArray[np.float64]
 
 def learn(learner: str, rows: PseudoData, attributes: Sequence[Attribute]) -> Any:
     """Teach one of the learners; where all rows are of one class, that is the answer."""
-    features = rows.table.drop([rows.target])
-    target = rows.table[rows.target]
+    target = replace(rows.table[rows.target], labels="string")
     labels = np.array(target.names, dtype=object)[target.codes]
     if (labels == labels[0]).all():
         return _OneClass(labels[:1])
-    return _make(learner, [each for each in attributes if each.name != rows.target]).fit(features, labels)
+    if learner == "boosting":
+        return _boosting().fit(rows.table.drop([rows.target]), labels)
+    features = [each for each in attributes if each.name != rows.target]
+    return _make(learner, features).fit(rows.table.with_column(target), rows.target)
+
+
+def declared_of(attributes: Sequence[Attribute]) -> dict[str, list[Any]]:
+    """Domains in the words in which they are declared: values, or two bounds."""
+    return {
+        each.name: list(each.values) if each.type == "categorical" else list(each.bounds or ()) for each in attributes
+    }
 
 
 def _make(learner: str, features: Sequence[Attribute]) -> Any:
     if learner == "tree":
-        domain = {
-            each.name: list(each.values) if each.type == "categorical" else list(each.bounds or ()) for each in features
-        }
-        return AnonymousTreeClassifier(privacy=1, variant="c45", domain=domain, unknown="ancestor")
-    if learner == "bayes":
-        return MixedNaiveBayes()
-    return ConjunctiveRule() if learner == "rules" else _boosting()
+        return AnonymousTreeClassifier(privacy=1, variant="c45", domain=declared_of(features), unknown="ancestor")
+    return MixedNaiveBayes() if learner == "bayes" else ConjunctiveRule()
 
 
 class _Encoded:
