@@ -44,7 +44,7 @@ def publish(
     report: Report = None,
     as_json: Json = False,
 ) -> None:
-    """Publish a tree of your rows from which others can learn, and audit it.
+    """Publish a tree of your rows for others to learn from.
 
     The file states every column with its domain, how many people of each class are in each leaf, and how each column is
     distributed, in cells of at least k people. Declare the domain under [domain] of shoal.toml, the same at every

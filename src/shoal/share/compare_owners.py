@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,9 +30,9 @@ class Owner:
     shares
         The share of each class among the people, by class.
     class_distance
-        By how much these shares differ from those of all other owners' people together, from 0 to 1; None if alone.
+        By how much these shares differ from another owner's, from 0 to 1: the median of all others; None if alone.
     disagreement
-        On what share of the common rows the tree answers otherwise than another owner's, on the average; None if alone.
+        On what share of the common rows the tree answers otherwise than another owner's: the median; None if alone.
     outlier
         Why this owner may be a different one; empty where nothing says so.
     """
@@ -121,10 +120,10 @@ def compare_owners(
 
     Notes
     -----
-    With three owners and more, one is called an outlier whose classes are more than 10 points from those of the others
-    together, over what chance explains for so many people; or whose tree disagrees with others more than twice as often
-    as these do among each other, and by 5 points more. Both are rules of thumb: such an owner may have other patients,
-    another coding, or a mistake in the file, and only a person can tell.
+    With three owners and more, one is called an outlier whose classes are more than twice as far from the others' as
+    these are from each other, and 10 points more, over what chance explains for so many people; or whose tree disagrees
+    with the others more than twice as often as these do among each other, and 5 points more. Both are rules of thumb:
+    such an owner may have other patients, another coding, or a mistake in the file, and only a person can tell.
 
     Examples
     --------
@@ -139,56 +138,51 @@ def compare_owners(
     ()
     """
     model = JointModel(JointRelease(dict(owners), "vote", n_rows, seed, widen))
-    names, classes = list(owners), model.classes
-    counts = np.zeros((len(names), len(classes)), dtype=np.int64)
+    classes = model.classes
+    counts = np.zeros((len(owners), len(classes)), dtype=np.int64)
     rows = model.pseudo_data().table
-    answers = np.empty((len(names), rows.n_rows), dtype=np.int64)
+    answers = np.empty((len(owners), rows.n_rows), dtype=np.int64)
     for i, release in enumerate(owners.values()):
         place = np.array([classes.index(value) for value in release.classes], dtype=np.int64)
         counts[i, place] = release.counts[0]
         answers[i] = place[release.answers[release.apply(rows, unknown="ancestor")]]
     apart = np.array([(answers != own).mean(axis=1) for own in answers])
-    distance = _distances(counts)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    distance = np.abs(shares[:, None, :] - shares).sum(axis=2) / 2
+    chance = np.sqrt(len(classes) / counts.sum(axis=1)) / 2
     found = []
     for i, (name, release) in enumerate(owners.items()):
-        alone = len(names) == 1
+        of_classes, of_others = _own_and_usual(distance, i)
+        of_answers, among_others = _own_and_usual(apart, i)
+        why = []
+        if of_others is not None and of_classes > 2 * of_others + FAR + chance[i]:
+            why.append(f"its classes are {of_classes:.1%} from the others', theirs {of_others:.1%} from each other.")
+        if among_others is not None and of_answers > 2 * among_others + APART:
+            why.append(
+                f"its tree answers otherwise than the others on {of_answers:.1%} of the rows, they among each other "
+                f"on {among_others:.1%}."
+            )
+        alone = len(owners) == 1
         found.append(
             Owner(
                 name,
                 release.n_people,
                 len(release.leaves),
-                dict(zip(classes, (counts[i] / counts[i].sum()).tolist(), strict=True)),
-                None if alone else float(distance[i]),
-                None if alone else float(apart[i].sum() / (len(names) - 1)),
-                tuple(_why(i, counts, distance, apart)),
+                dict(zip(classes, shares[i].tolist(), strict=True)),
+                None if alone else of_classes,
+                None if alone else of_answers,
+                tuple(why),
             )
         )
     return OwnersComparison(tuple(found), apart, rows.n_rows)
 
 
-def _distances(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Half the sum of differences between an owner's shares of classes and those of all others together."""
-    rest = counts.sum(axis=0) - counts
-    own = counts / counts.sum(axis=1, keepdims=True)
-    others = rest / np.maximum(rest.sum(axis=1, keepdims=True), 1)
-    return np.asarray(np.abs(own - others).sum(axis=1) / 2)
-
-
-def _why(i: int, counts: NDArray[np.int64], distance: NDArray[np.float64], apart: NDArray[np.float64]) -> list[str]:
-    if len(counts) < 3:  # of two, nobody knows which is the other one
-        return []
-    why = []
-    if distance[i] > FAR + math.sqrt(counts.shape[1] / counts[i].sum()) / 2:
-        why.append(f"its classes are {distance[i]:.1%} from those of the others.")
+def _own_and_usual(apart: NDArray[np.float64], i: int) -> tuple[float, float | None]:
+    """How far one is from the others, and these are from each other: medians. Of two, nobody is the other one."""
+    n = len(apart)
+    own = float(np.median(np.delete(apart[i], i))) if n > 1 else 0.0
     others = np.delete(np.delete(apart, i, 0), i, 1)
-    usual = float(np.median(others[np.triu_indices(len(others), 1)]))
-    own = float(np.median(np.delete(apart[i], i)))
-    if own > 2 * usual + APART:
-        why.append(
-            f"its tree answers otherwise than the others on {own:.1%} of the rows, they among each other on "
-            f"{usual:.1%}."
-        )
-    return why
+    return own, float(np.median(others[np.triu_indices(n - 1, 1)])) if n > 2 else None
 
 
 def _rounded(share: float | None) -> float | None:
