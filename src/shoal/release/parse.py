@@ -24,6 +24,7 @@ from shoal.release.tree import TreeRelease
 from shoal.release.verdict import Verdict
 
 MAX_DEPTH = 400
+MAX_WORK = 2**30  # atoms looked at to see that a tree is a function: some seconds
 LABELS = {"string": str, "integer": int, "number": float, "boolean": {"True": True, "False": False}.__getitem__}
 
 
@@ -201,6 +202,7 @@ def _check_total(release: TreeRelease) -> None:
     """Every value that can reach a node takes exactly one branch there, so that the tree is a function."""
     routing = release.routing
     stack: list[tuple[int, dict[int, NDArray[np.bool_]]]] = [(0, {})]
+    work = 0
     while stack:
         number, allowed = stack.pop()
         test = int(routing.tests[number])
@@ -213,6 +215,11 @@ def _check_total(release: TreeRelease) -> None:
         for branch in release.nodes[number].branches:
             own = atoms.of_branch(branch)
             np.add.at(taken, own, 1)
+            if routing.tests[branch.node] < 0:
+                continue
+            work += atoms.n
+            if work > MAX_WORK:
+                checks.refuse("nodes", "have too many branches with too many values each")
             mask = np.zeros(atoms.n, dtype=bool)
             mask[own] = True
             stack.append((branch.node, {**allowed, test: here & mask}))

@@ -13,6 +13,7 @@ from shoal.release.domain import plain
 from shoal.release.statement import WORDS
 
 UNITS = 5  # times as wide: perhaps other units
+MOST_CLASSES = 1_000
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ def disagreements(owners: Mapping[str, TreeRelease]) -> list[Disagreement]:
         )
         for name, release in owners.items()
         if release.statement != "counts"
+    ]
+    found += [
+        Disagreement(None, "conflict", f"{name} has {len(release.classes):,} classes; at most {MOST_CLASSES:,} can be.")
+        for name, release in owners.items()
+        if len(release.classes) > MOST_CLASSES
     ]
     for name, other in others:
         found += _between(first, one, name, other)
@@ -149,7 +155,7 @@ def _columns(
         found.append(("note", f"{column} can be missing at {where} only."))
     if mine.type == "categorical":
         for owner, has, lacks in ((name, mine, its), (first, its, mine)):
-            lacking = [value for value in has.values if value not in lacks.values]
+            lacking = [value for value in has.values if value not in lacks.value_set]
             if lacking:
                 more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
                 some = ", ".join(map(repr, lacking[:3])) + more

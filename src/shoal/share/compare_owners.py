@@ -148,7 +148,7 @@ def compare_owners(
         answers[i] = place[release.answers[release.apply(rows, unknown="ancestor")]]
     apart = np.array([(answers != own).mean(axis=1) for own in answers])
     shares = counts / counts.sum(axis=1, keepdims=True)
-    distance = np.abs(shares[:, None, :] - shares).sum(axis=2) / 2
+    distance = np.array([np.abs(shares - own).sum(axis=1) / 2 for own in shares])
     chance = np.sqrt(len(classes) / counts.sum(axis=1)) / 2
     found = []
     for i, (name, release) in enumerate(owners.items()):

@@ -36,7 +36,10 @@ class Drawer:
 
     def __init__(self, attribute: Attribute, cells: Sequence[Generalised], marginal: Marginal | None) -> None:
         self._attribute = attribute
-        pieces = [_pieces(attribute, cell, marginal) for cell in cells]
+        if attribute.type == "categorical":
+            pieces = _of_values(attribute, cells, marginal)
+        else:
+            pieces = [_of_numbers(attribute, cell, marginal) for cell in cells]
         self._first = np.concatenate([each[0] for each in pieces])
         self._last = np.concatenate([each[1] for each in pieces])
         # one ascending line for all cells: those of cell c lie between c and c + 1
@@ -92,14 +95,12 @@ def _column(attribute: Attribute, found: Numbers) -> Column:
     )
 
 
-def _pieces(attribute: Attribute, cell: Generalised, marginal: Marginal | None) -> tuple[Numbers, Numbers, Numbers]:
-    """The single values or intervals that a cell leaves open, by their ends, and how often each comes.
+def _of_numbers(attribute: Attribute, cell: Generalised, marginal: Marginal | None) -> tuple[Numbers, Numbers, Numbers]:
+    """The intervals that a cell leaves open, by their ends, and how often each comes; a missing number is NaN.
 
-    A value is its code, missing the last; a missing number is NaN. Without a marginal, missing is left to cells that
-    leave nothing else open: a tree that sends missing values some way does not say that there are any.
+    Without a marginal, missing is left to cells that leave nothing else open: a tree that sends missing values some way
+    does not say that there are any.
     """
-    if attribute.type == "categorical":
-        return _values(attribute, cell, marginal)
     parts = (Interval(None, None),) if cell.is_all else cell.intervals
     ends = np.array([_closed(attribute, part) for part in parts], dtype=np.float64).reshape(-1, 2)
     ends = ends[ends[:, 0] <= ends[:, 1]]
@@ -117,22 +118,26 @@ def _pieces(attribute: Attribute, cell: Generalised, marginal: Marginal | None) 
     return ends[:, 0], ends[:, 1], weight
 
 
-def _values(attribute: Attribute, cell: Generalised, marginal: Marginal | None) -> tuple[Numbers, Numbers, Numbers]:
+def _of_values(
+    attribute: Attribute, cells: Sequence[Generalised], marginal: Marginal | None
+) -> list[tuple[Numbers, Numbers, Numbers]]:
+    """The same of categories: a value is its code, missing the last, both ends of an interval that is one number."""
     position = {value: code for code, value in enumerate(attribute.values)}
-    listed = attribute.values if cell.is_all else cell.values
-    codes = np.array([position[value] for value in listed], dtype=np.int64)
-    weight = np.ones(len(codes))
-    if marginal is not None:
-        people = np.zeros(len(attribute.values) + 1)
-        for each, n in zip(marginal.cells, marginal.counts, strict=True):
-            own = [position[value] for value in each.values] + [len(attribute.values)] * each.missing
-            people[own] += n / max(len(own), 1)
-        if attribute.missing and (cell.is_all or cell.missing):
-            codes = np.append(codes, len(attribute.values))
+    gap = len(attribute.values)
+    people = np.zeros(gap + 1)
+    for each, n in zip(marginal.cells, marginal.counts, strict=True) if marginal is not None else ():
+        own = [position[value] for value in each.values] + [gap] * each.missing
+        people[own] += n / max(len(own), 1)
+    found = []
+    for cell in cells:
+        codes = np.arange(gap) if cell.is_all else np.array([position[value] for value in cell.values], dtype=np.int64)
+        if marginal is not None and attribute.missing and (cell.is_all or cell.missing):
+            codes = np.append(codes, gap)
+        if not len(codes):
+            codes = np.array([gap])
         weight = people[codes] if people[codes].sum() > 0 else np.ones(len(codes))
-    elif not len(codes):
-        codes, weight = np.array([len(attribute.values)]), np.ones(1)
-    return codes.astype(np.float64), codes.astype(np.float64), weight
+        found.append((codes.astype(np.float64), codes.astype(np.float64), weight))
+    return found
 
 
 def _closed(attribute: Attribute, part: Interval) -> tuple[float, float]:

@@ -24,6 +24,7 @@ from shoal.share.paths import Path, check_disjoint, paths_of
 Ids = NDArray[np.int64]
 MARK = {b"shoal": b"pseudo-data: rows of nobody, generated from published models"}
 MOST_ROWS = 100_000_000
+MOST_CELLS = 1_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ def uniform_data(
 ) -> PseudoData:
     """Rows drawn evenly from the declared domain, each labelled by the tree (BASEGEN, the paper's rival of PGEN)."""
     rng = np.random.default_rng(random_state)
-    n = checked_rows(release.n_people if n_rows is None else n_rows)
+    n = checked_rows(release.n_people if n_rows is None else n_rows, len(release.attributes))
     nowhere = np.zeros(n, dtype=np.int64)
     columns = [
         Drawer(attribute, [Generalised("*")], None).draw(nowhere, "uniform", rng)
@@ -163,7 +164,7 @@ def _generate(
         counts = _spread_misses(counts, rng)
     if n_rows is not None:
         counts = share_out(counts, checked_rows(n_rows))
-    n = checked_rows(int(counts.sum()))
+    n = checked_rows(int(counts.sum()), len(attributes))
     cell = np.repeat(np.arange(counts.size), counts.reshape(-1))
     rng.shuffle(cell)
     path, of_class = np.divmod(cell, counts.shape[1])
@@ -213,10 +214,12 @@ def _spread_misses(counts: Ids, rng: np.random.Generator) -> Ids:
     return spread
 
 
-def checked_rows(n: int) -> int:
+def checked_rows(n: int, n_columns: int = 1) -> int:
     """A number of rows that can be made."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 < n <= MOST_ROWS:
         raise DataError("unknown-option", f"The number of rows must be from 1 to {MOST_ROWS:,}; got {n!r}.")
+    if int(n) * n_columns > MOST_CELLS:
+        raise DataError("too-large", f"{n:,} rows of {n_columns:,} columns are too many. Ask for fewer rows.")
     return int(n)
 
 

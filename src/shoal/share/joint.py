@@ -23,6 +23,7 @@ from shoal.share.generate import PseudoData, checked_rows, pseudo_data, share_ou
 from shoal.share.learners import declared_of, learn
 
 Shares = NDArray[np.float64]
+MOST_PEOPLE = 5_000_000  # of whom there is a pseudo-row each without being asked for
 
 
 def pool(
@@ -44,7 +45,8 @@ def pool(
         of all owners; ``"bag"``, the shares of their trees averaged by their people; ``"vote"``, the class that most
         people's trees answer.
     n_rows
-        How many pseudo-rows to learn from, shared among owners by their people; by default as many as people.
+        How many pseudo-rows to learn from, shared among owners by their people; by default as many as people, and at
+        most five million.
     seed
         What the rows are drawn with; the same seed gives the same model.
     widen
@@ -146,8 +148,8 @@ class JointModel:
         names = [each.name for each in self.attributes]  # and a look whether they fit
         people = np.array([release.n_people for release in recipe.owners.values()], dtype=np.int64)
         wanted = n_rows if n_rows is not None else recipe.n_rows
-        shares = people if wanted is None else share_out(people, checked_rows(wanted))
-        checked_rows(int(shares.sum()))
+        wanted = checked_rows(min(int(people.sum()), MOST_PEOPLE) if wanted is None else wanted, len(names))
+        shares = share_out(people, wanted)
         rng = np.random.default_rng(recipe.seed if seed is None else seed)
         tables = [
             pseudo_data(release, int(n), marginals=release.marginals, random_state=rng).table

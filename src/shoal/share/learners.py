@@ -18,6 +18,7 @@ from shoal.share.naive_bayes import MixedNaiveBayes
 from shoal.trees import AnonymousTreeClassifier
 
 Shares = NDArray[np.float64]
+MOST_CATEGORIES = 255
 
 
 def learn(learner: str, rows: PseudoData, attributes: Sequence[Attribute]) -> Any:
@@ -54,7 +55,9 @@ class _Encoded:
     def fit(self, table: Table, labels: NDArray[Any]) -> _Encoded:
         self._values = {name: column.names for name, column in table.items() if column.kind == "categorical"}
         self._names = table.names
-        self._model = self._make([name in self._values for name in table]).fit(self._numbers(table), labels)
+        # more categories than scikit-learn takes are numbers to it
+        few = [name in self._values and len(self._values[name]) <= MOST_CATEGORIES for name in table]
+        self._model = self._make(few).fit(self._numbers(table), labels)
         self.classes_ = self._model.classes_
         return self
 

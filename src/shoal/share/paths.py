@@ -14,6 +14,7 @@ from shoal.release import Attribute, TreeRelease
 from shoal.release.generalised import Generalised, atoms_of, cover, from_mask
 
 Mask = NDArray[np.bool_]
+MOST_WORK = 2_000_000_000  # values looked at, some seconds
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ def paths_of(release: TreeRelease) -> list[Path]:
     (Interval(above=None, at_most=47.5),)
     """
     counts, routing = release.counts, release.routing
+    _check_work(release)
     found = []
     for leaf in release.leaves:
         masks: dict[str, Mask] = {}
@@ -62,6 +64,17 @@ def paths_of(release: TreeRelease) -> list[Path]:
         else:
             found.append(Path(box, tuple(counts[leaf].tolist())))
     return found
+
+
+def _check_work(release: TreeRelease) -> None:
+    """Refuse trees of which it would take minutes to tell the paths: so many values of so many nodes above each."""
+    tests, parents = release.routing.tests, release.parents
+    width = np.append([atoms.n for atoms in release.routing.atoms], 0)[tests]  # of a leaf, the last
+    above = np.zeros(len(tests), dtype=np.int64)
+    for number in range(1, len(tests)):  # a parent has the lower number
+        above[number] = above[parents[number]] + width[parents[number]]
+    if int(above[tests < 0].sum()) > MOST_WORK:
+        raise DataError("too-large", "This tree has too many branches with too many values for rows to be made of it.")
 
 
 def check_disjoint(paths: Sequence[Path], attributes: Mapping[str, Attribute]) -> None:
