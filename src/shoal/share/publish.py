@@ -22,7 +22,6 @@ from shoal.release import Attribute, TreeRelease
 from shoal.share.marginals import marginals_of
 from shoal.trees import AnonymousTreeClassifier
 from shoal.trees.atp import prune_by_merging
-from shoal.trees.publish import count_people
 
 Method = Literal["mine", "atp", "ldm"]
 
@@ -93,8 +92,8 @@ def publish(
     known = load_hierarchies(hierarchies, roles.features)
     whose = None if person is None else whose_rows(raw[person])
     table = declare_domain(raw, roles, domain, known, people=people_behind(requirement), person=whose)
-    # of what the tree may ask; a private column that only its distribution is told of is stated all the same
-    asked = [name for name in roles.features if method != "atp" or name in roles.public or name in roles.sensitive]
+    # what the tree may ask; a private column of which only the distribution is told is stated all the same
+    asked = [name for name in roles.features if method != "atp" or name in roles.public]
     rows = table.select([*asked, target])
     if person is not None:
         rows = rows.with_column(raw[person])
@@ -102,7 +101,7 @@ def publish(
         1 if method == "atp" else requirement,
         public=[name for name in asked if name in roles.public],
         target_role=target_role,
-        sensitive=roles.sensitive,
+        sensitive=() if method == "atp" else roles.sensitive,
         domain={name: _declared(table[name]) for name in (*asked, target)},
         person=person,
         hierarchies={name: each for name, each in known.items() if name in asked},
@@ -111,11 +110,11 @@ def publish(
     release: TreeRelease = tree.release_
     if method == "atp":
         release = prune_by_merging(release, requirement)
-        release = release if whose is None else count_people(release, rows, whose)
     told = [name for name in roles.features if roles.target_role == "private" or name in roles.public]
     release = replace(
         release,
         attributes=_all_columns(table, roles, release),
+        sensitive=roles.sensitive,
         marginals=marginals_of(table, told, people_behind(requirement), whose) if marginals else {},
         verdict=None,
     )
