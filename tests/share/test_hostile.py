@@ -167,13 +167,13 @@ HOSTILE = {
     "nobody": tree([{"counts": {"n": 0, "y": 0}}]),
     "counts that are true": tree([{"counts": {"n": True, "y": 3}}]),
     "more people than there are": tree([{"counts": {"n": 2**53, "y": 2**53}}]),
-    "a million branches": many_branches(300_000),
-    "a hundred thousand branches, and as many values": many_branches(90_000),
-    "very many thresholds": balanced(15),
+    "very many branches": many_branches(110_000),  # a million take longer to write than to refuse
+    "many branches, and as many values": many_branches(50_000),
+    "very many thresholds": balanced(12),
     "deeper than any tree": tree(
         [each for i in range(500) for each in (split(2 * i + 2, 2 * i + 1), LEAF)] + [LEAF], number("x")
     ),
-    "a million owners": recipe(*[{}] * 1_000_000),
+    "very many owners": recipe(*[{}] * 20_000),
     "owners within owners": recipe(recipe(tree([LEAF]))),
     "an owner of another kind": recipe({**tree([LEAF]), "kind": "ensemble"}),
     "nodes that are text": recipe(tree("LEAF")),  # type: ignore[arg-type]
@@ -190,6 +190,7 @@ HOSTILE["very many classes"]["attributes"].pop()
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_refused_quickly_and_in_one_line(name, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("shoal.release.parse.MAX_WORK", 2**22)  # so that a smaller tree is too large
     body = HOSTILE[name]
     (tmp_path / "evil.json").write_bytes(body if isinstance(body, bytes) else json.dumps(body).encode())
     started = time.process_time()
@@ -198,7 +199,7 @@ def test_a_hostile_file_is_refused_quickly_and_in_one_line(name, tmp_path, capsy
     for verb in (["pool", "evil.json"], ["generate", "evil.json", "--rows", "10"]):
         if name in ("very many columns and people", "very many classes") and verb[0] == "generate":
             continue  # ten rows can be made
-        if name == "a hundred thousand branches, and as many values" and verb[0] == "pool":
+        if name == "many branches, and as many values" and verb[0] == "pool":
             continue  # refused before, for carrying no audit
         assert run(verb) in (1, 2)
         said = capsys.readouterr()
@@ -207,7 +208,7 @@ def test_a_hostile_file_is_refused_quickly_and_in_one_line(name, tmp_path, capsy
         assert said.err.count("\n") == 1
         assert "unexpected" not in said.err
         assert "Traceback" not in said.err
-    assert time.process_time() - started < QUICK * 3
+    assert time.process_time() - started < QUICK
 
 
 def test_numbers_at_the_edge_of_what_a_release_can_hold(tmp_path):

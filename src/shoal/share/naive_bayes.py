@@ -18,6 +18,7 @@ from shoal.release import Attribute
 from shoal.trees.estimator import RowsEstimator, checked_target, target_name
 
 Numbers = NDArray[np.float64]
+FARTHEST = 1e100  # standard deviations; its square is still a number
 
 
 class MixedNaiveBayes(ClassifierMixin, RowsEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -80,12 +81,15 @@ class MixedNaiveBayes(ClassifierMixin, RowsEstimator):  # type: ignore[misc]  # 
         known = ~np.isnan(numbers)
         own, codes = numbers[known], target.codes[known]
         if not len(own):
-            return "numeric", np.zeros(n), np.ones(n)
+            return "numeric", np.zeros(n), np.ones(n), 1.0
+        # in units of a power of two, which changes no digit, so that no square is too large
+        unit = float(np.ldexp(1.0, max(int(np.frexp(np.abs(own).max())[1]), -1000)))
+        own = own / unit
         held = np.maximum(np.bincount(codes, minlength=n), 1)
         mean = np.bincount(codes, own, minlength=n) / held
         spread = np.sqrt(np.bincount(codes, (own - mean[codes]) ** 2, minlength=n) / held)
-        least = max(self.precision * float(own.std()), 1e-12 * max(1.0, float(np.abs(own).max())))
-        return "numeric", mean, np.maximum(spread, least)
+        least = max(self.precision * float(own.std()), 1e-12)
+        return "numeric", mean, np.maximum(spread, least), unit
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each row."""
@@ -112,9 +116,9 @@ class MixedNaiveBayes(ClassifierMixin, RowsEstimator):  # type: ignore[misc]  # 
                 of_code = np.array([*(place.get(value, len(known)) for value in column.names), len(known)])
                 scores += np.append(logs, np.zeros((len(logs), 1)), axis=1)[:, of_code[column.codes]].T
             else:
-                _, mean, spread = part
+                _, mean, spread, unit = part
                 numbers = np.append(column.numbers, np.nan)[column.codes]
-                away = (numbers[:, None] - mean) / spread
+                away = np.clip((numbers[:, None] / unit - mean) / spread, -FARTHEST, FARTHEST)
                 scores += np.nan_to_num(-0.5 * away**2 - np.log(spread))
         return scores
 
