@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import output
-from shoal.cli.options import Json
+from shoal.cli.options import Json, Usage
 from shoal.cli.tables import check_kind
 from shoal.cli.things import open_release
 
@@ -110,15 +110,15 @@ def pool(
 
 
 def owner_names(files: list[Path]) -> list[str]:
-    """What to call owners: their files' names, with the folder where these are the same, else the whole paths.
+    """What to call owners: by their files, by the folder where two files are called the same, else by whole paths.
 
     >>> owner_names([Path("north/owner.json"), Path("south/owner.json"), Path("west.json")])
     ['north', 'south', 'west']
     """
-    for name in (lambda path: path.stem, lambda path: path.absolute().parent.name, str):
-        names = [name(path) for path in files]
-        if max(Counter(names).values()) == 1:
-            return names
-    from shoal.cli.options import Usage
-
-    raise Usage("A file is named twice; every owner counts once.")
+    stems = Counter(path.stem for path in files)
+    names = [path.stem if stems[path.stem] == 1 else path.absolute().parent.name for path in files]
+    if len(set(names)) < len(files):
+        names = [str(path) for path in files]
+    if len(set(names)) < len(files):
+        raise Usage("A file is named twice; every owner counts once.")
+    return names

@@ -15,8 +15,7 @@ from shoal.release.joint import JointRelease
 from shoal.share.joint import JointModel
 
 ROWS = 10_000
-FAR = 0.1  # of the classes' shares, beyond what chance explains
-APART = 0.05  # of the answers, beyond twice what others differ by
+APART = 0.1  # more than twice what others differ by
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def compare_owners(
     -----
     With three owners and more, one is called an outlier whose classes are more than twice as far from the others' as
     these are from each other, and 10 points more, over what chance explains for so many people; or whose tree disagrees
-    with the others more than twice as often as these do among each other, and 5 points more. Both are rules of thumb:
+    with the others more than twice as often as these do among each other, and 10 points more. Both are rules of thumb:
     such an owner may have other patients, another coding, or a mistake in the file, and only a person can tell.
 
     Examples
@@ -155,7 +154,7 @@ def compare_owners(
         of_classes, of_others = _own_and_usual(distance, i)
         of_answers, among_others = _own_and_usual(apart, i)
         why = []
-        if of_others is not None and of_classes > 2 * of_others + FAR + chance[i]:
+        if of_others is not None and of_classes > 2 * of_others + APART + chance[i]:
             why.append(f"its classes are {of_classes:.1%} from the others', theirs {of_others:.1%} from each other.")
         if among_others is not None and of_answers > 2 * among_others + APART:
             why.append(

@@ -77,7 +77,7 @@ class ConjunctiveRule(ClassifierMixin, RowsEstimator):  # type: ignore[misc]  # 
     >>> from shoal import load_sample
     >>> rule = ConjunctiveRule().fit(load_sample().table, "diabetes")
     >>> str(rule.tests_[0])
-    'age above 47.5'
+    'age above 44.5'
     """
 
     def __init__(self, *, folds: int = 3, least: int = 2, random_state: int | None = 0) -> None:

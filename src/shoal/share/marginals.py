@@ -27,7 +27,7 @@ def marginals_of(table: Table, names: Collection[str], people: int, person: Ids 
 
     >>> from shoal import load_sample
     >>> marginals_of(load_sample().table, ["sex"], 10)["sex"].to_json()
-    [{'values': ['Female'], 'people': 2540}, {'values': ['Male'], 'people': 2460}]
+    [{'values': ['Female'], 'people': 2590}, {'values': ['Male'], 'people': 2410}]
     """
     found: Mapping[str, Marginal | None] = {name: _marginal(table[name], people, person) for name in names}
     return {name: each for name, each in found.items() if each is not None}
