@@ -21,7 +21,7 @@ def frame():
 
 
 @settings(max_examples=60, deadline=None)
-@given(cases(), st.sampled_from(["mine", "atp"]), st.integers(2, 4))
+@given(cases(), st.sampled_from(["mine", "full", "atp"]), st.integers(2, 4))
 def test_what_is_published_keeps_the_promise_by_the_definition(case, method, k):
     try:
         release = publish(
@@ -79,6 +79,12 @@ def test_merging_branches_asks_public_columns_only(frame):
     assert {each.name for each in release.attributes} == set(rows)
     assert {"smoker", "bmi"} <= set(release.marginals)
     assert set(pool({"one": release}).pseudo_data().table.names) == set(rows)
+
+
+def test_a_full_tree_is_larger(frame):
+    rows = frame[["age", "sex", "education", "diabetes"]]
+    mined, full = (publish(rows, "diabetes", 40, method=method) for method in ("mine", "full"))
+    assert len(full.leaves) > len(mined.leaves)
 
 
 def test_rare_private_values_need_declaring(frame):

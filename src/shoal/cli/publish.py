@@ -19,6 +19,7 @@ class Method(StrEnum):
     """How an owner's tree is made."""
 
     mine = "mine"
+    full = "full"
     atp = "atp"
     ldm = "ldm"
 
@@ -33,9 +34,9 @@ def publish(
     method: Annotated[
         Method,
         typer.Option(
-            metavar="mine|atp|ldm",
-            help="The tree that predicts best; C4.5's with branches merged; or C4.5's grown under a diversity "
-            "requirement.",
+            metavar="mine|full|atp|ldm",
+            help="The tree that predicts best by itself; one grown as far as the promise allows, for others to "
+            "average; C4.5's with branches merged; or C4.5's grown under a diversity requirement.",
         ),
     ] = Method.mine,
     no_marginals: Annotated[
