@@ -152,6 +152,7 @@ def _of_joint(release: Any, project: Project, source: Path, required: Requiremen
         "public": [name for name in public if name in table],
         "privacy": required,
         "domain": {name: values for name, values in model.declared.items() if name in table},
+        "sensitive": (),
         "person": project.person,
     }
     note = (

@@ -60,8 +60,8 @@ _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
 def load(path: str | Path) -> Any:
     """Read a release from its file; a broken or hostile one is refused with one sentence.
 
-    A `TreeRelease`, an `EnsembleRelease`, a `ClustersRelease`, a `RulesRelease`, a `TableRelease` or a `ModelRelease`,
-    as the file says.
+    A `TreeRelease`, an `EnsembleRelease`, a `ClustersRelease`, a `RulesRelease`, a `TableRelease`, a `ModelRelease` or
+    a `JointRelease`, as the file says.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):
