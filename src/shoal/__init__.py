@@ -34,7 +34,16 @@ from shoal.privacy import (
 from shoal.release import ClustersRelease, EnsembleRelease, TableRelease, TreeRelease, load
 
 if TYPE_CHECKING:
-    from shoal.anonymize import TreeAnonymizer
+    from shoal.anonymize import (
+        ClusterAnonymizer,
+        Incognito,
+        KOptimize,
+        Mondrian,
+        OneDimensional,
+        TopDownRefinement,
+        TopDownSpecialization,
+        TreeAnonymizer,
+    )
     from shoal.audit.foreign.files import load_model
     from shoal.audit.rules import Rules
     from shoal.audit.telling import rank_columns
@@ -55,6 +64,7 @@ __all__ = [
     "Attack",
     "Audit",
     "Closeness",
+    "ClusterAnonymizer",
     "ClustersRelease",
     "Confidence",
     "DataError",
@@ -64,8 +74,12 @@ __all__ = [
     "Finding",
     "Hierarchy",
     "HierarchyError",
+    "Incognito",
     "KAnonymity",
+    "KOptimize",
     "Ledger",
+    "Mondrian",
+    "OneDimensional",
     "PromiseError",
     "RecursiveDiversity",
     "ReleaseError",
@@ -77,6 +91,8 @@ __all__ = [
     "SimpleDiversity",
     "Table",
     "TableRelease",
+    "TopDownRefinement",
+    "TopDownSpecialization",
     "TreeAnonymizer",
     "TreeRelease",
     "attack",
@@ -95,8 +111,15 @@ _LATER = {
     "AnonymousModel": "shoal.models",
     "AnonymousRules": "shoal.rules",
     "AnonymousTreeClassifier": "shoal.trees",
+    "ClusterAnonymizer": "shoal.anonymize",
+    "Incognito": "shoal.anonymize",
+    "KOptimize": "shoal.anonymize",
     "Ledger": "shoal.audit.together.ledger",
+    "Mondrian": "shoal.anonymize",
+    "OneDimensional": "shoal.anonymize",
     "Rules": "shoal.audit.rules",
+    "TopDownRefinement": "shoal.anonymize",
+    "TopDownSpecialization": "shoal.anonymize",
     "TreeAnonymizer": "shoal.anonymize",
     "load_model": "shoal.audit.foreign.files",
     "rank_columns": "shoal.audit.telling",

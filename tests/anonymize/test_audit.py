@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from shoal import Confidence, DataError, KAnonymity, ReleaseError, RequirementError, RoleError, audit, to_table
 from shoal.anonymize import anonymize_by_tree
-from shoal.audit.coverage import matches
 from shoal.audit.tables import group_rows
 from shoal.data.table import Column
 from shoal.release import Attribute, Interval, TableRelease
@@ -128,27 +127,6 @@ def test_overlapping_rows_make_certainty_a_bound():
     assert not audit(release, {**people, "ill": ["y", "y", "y", "n", "n"]}).holds
     # the one over 40 fits the asterisk only
     assert audit(release, {"age": [20, 30, 35, 30, 60], "ill": ["n", "y", "y", "n", "n"]}).holds
-
-
-@given(st.data())
-def test_matches_are_those_of_brute_force(data):
-    n_columns, n_values, n_codes = (data.draw(st.integers(1, 3)) for _ in range(3))
-    numbers = st.integers(0, n_values - 1)
-    tuples = data.draw(st.sets(st.tuples(*[numbers] * n_columns), min_size=1, max_size=6).map(sorted))
-    cells = data.draw(st.lists(st.tuples(*[st.integers(0, n_codes - 1)] * n_columns), min_size=1, max_size=8))
-    row = st.lists(st.booleans(), min_size=n_codes, max_size=n_codes)
-    fits = [np.array(data.draw(st.lists(row, min_size=n_values, max_size=n_values))) for _ in range(n_columns)]
-    found = {
-        (number, cell)
-        for number, kept in matches(list(np.array(tuples).T), list(np.array(cells).T), fits)
-        for cell in kept.tolist()
-    }
-    assert found == {
-        (i, j)
-        for i, each in enumerate(tuples)
-        for j, cell in enumerate(cells)
-        if all(fits[c][each[c]][cell[c]] for c in range(n_columns))
-    }
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=20))

@@ -6,9 +6,12 @@ import pandas as pd
 import pytest
 
 from shoal import KAnonymity, audit, load
+from shoal.anonymize.cells import Recoded
 from shoal.anonymize.method import Recoding, RecodingAnonymizer
 from shoal.errors import DataError, PromiseError, RoleError
 from shoal.privacy import EntropyDiversity
+from shoal.release import Interval
+from shoal.release.generalised import Generalised
 
 
 class OneLevel(RecodingAnonymizer):
@@ -128,3 +131,31 @@ def test_numbers_come_back_as_numbers_where_asked(people):
     assert out["age_low"].tolist() == [20, 20, 21, 21, 38, 38]
     new = method.transform(pd.DataFrame({"age": [38, 20], "town": ["A", "D"]}))
     assert new.to_dict("list") == {"age_low": [38, 20], "age_high": [38, 20], "town": ["A", "D"]}
+
+
+class InOtherWords(OneLevel):
+    """Groups of which some say the same in other words: up to 37 and up to 37.5, of whole numbers."""
+
+    def _recode(self, task):
+        ends = [(None, 37), (None, 37.5), (37, None), (37.5, 95)]
+        cells = [Generalised("", intervals=(Interval(*pair),)) for pair in ends]
+        codes = np.array([0, 1, 0, 1, 1, 2, 3, 2])
+        ladder = task.ladders["town"]
+        towns = ladder.at(len(ladder) - 1)
+        return Recoding({"age": Recoded(cells, codes, {}), "town": towns.recode(task.rows["town"])})
+
+
+def test_one_meaning_has_one_label(people, tmp_path):
+    release = InOtherWords(2).fit(people, "ill").release_
+    assert [value.label for value in release.generalised["age"]] == ["<=37", ">37"]
+    assert audit(release, people).group_sizes.tolist() == [3, 5]
+    release.save(tmp_path / "t.json")
+    assert load(tmp_path / "t.json").sha256 == release.sha256
+
+
+def test_the_nearest_class_of_new_rows_is_one_that_is_published(people):
+    method = OneLevel(2).fit(people, "ill")
+    near = method.nearest_class(pd.DataFrame({"town": ["A", "D", "C"], "age": [20, 29, 90]}))
+    assert near.to_dict("list") == {"age": ["20", "21", "38"], "town": ["A", "B", "C"]}
+    ends = OneLevel(2, numbers="ends").fit(people, "ill").nearest_class(people[["age", "town"]].iloc[:1])
+    assert ends.to_dict("list") == {"age_low": [20], "age_high": [20], "town": ["A"]}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal._kernels import counts, gains, ladder, outlook, people, reference
+from shoal._kernels import counts, frequency, gains, ladder, outlook, people, reference
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -263,3 +263,23 @@ def test_runs_of_people(seed, n_rows, n_codes, size):
     fast, slow = np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes, dtype=np.int64)
     assert people.runs_of_people(codes, person, 9, size, fast) == reference.runs_of_people(codes, person, 9, size, slow)
     assert np.array_equal(fast, slow)
+
+
+@given(SEEDS, st.integers(1, 40), st.integers(1, 2), st.integers(0, 40), st.booleans())
+def test_roll_up(seed, n_rows, n_words, most, remember):
+    rng = np.random.default_rng(seed)
+    # fields of 4 bits, two in each word: the first is kept, the second mapped, what is above dropped
+    keys = rng.choice(np.array([0x012, 0x013, 0x022, 0x112, 0x0F2, 0x0F3], dtype=np.uint64), (n_rows, n_words))
+    people = rng.integers(0, 5, (n_rows, 3))
+    keep = np.full(n_words, 0x0F, dtype=np.uint64)
+    words = np.arange(n_words)
+    shifts, masks = np.full(n_words, 4, dtype=np.uint64), np.full(n_words, 15, dtype=np.uint64)
+    maps = rng.integers(0, 3, (n_words, 16)).astype(np.uint64)
+    most = min(most, n_rows)
+    found = []
+    for module in (frequency, reference):
+        out = (np.zeros((most, n_words), dtype=np.uint64), np.zeros((most, 3), dtype=np.int64))
+        group_of = np.zeros(n_rows if remember else 0, dtype=np.int64)
+        n = module.roll_up(keys, people, keep, words, shifts, masks, maps, most, *out, group_of)
+        found.append((n, *(each[: max(n, 0)].tolist() for each in out), group_of.tolist() if n >= 0 else None))
+    assert found[0] == found[1]

@@ -241,3 +241,75 @@ def runs_of_people(codes, person, n_people, size, ends):
             ends[run] = code + 1
             run, seen = run + 1, set()
     return max(run, 1)
+
+
+def cheapest_cuts(ranks, kinds, known, unit, node, value, at, seen_at, offsets, lengths, tail, cost, before):
+    n = len(ranks)
+    cost[:], before[:], cost[0] = np.inf, -1, 0.0
+
+    def try_group(start, end):
+        total = cost[start] + (end - start) * _group_loss(ranks[start:end], kinds, known, unit, node, value, at)
+        if total < cost[end]:
+            cost[end], before[end] = total, start
+
+    for start in range(n):
+        for length in lengths if len(offsets) == 0 else lengths[offsets[start] : offsets[start + 1]]:
+            if start + length <= n:
+                try_group(start, start + length)
+    for start in range(len(tail) - 1, -1, -1):
+        if tail[start]:
+            try_group(start, n)
+
+
+def _group_loss(ranks, kinds, known, unit, node, value, at):
+    total = 0.0
+    for j, column in enumerate(ranks.T):
+        there, gap = set(column.tolist()) - {known[j]}, known[j] in column
+        if kinds[j] == 1:  # a set of values
+            total += (len(there) + gap - 1) * unit[j]
+        elif there:
+            low, high = min(there), max(there)
+            if kinds[j] == 0:  # an interval
+                total += value[at[j] + high] - value[at[j] + low]
+            else:  # the lowest node of a hierarchy
+                levels = range(at[j], len(node), known[j])
+                first = next(level for level in levels if node[level + low] == node[level + high])
+                total += value[first + low]
+            total += gap * unit[j]
+    return total
+
+
+def roll_up(keys, counts, keep, words, shifts, masks, maps, most, out_keys, out_counts, group_of):
+    found = {}
+    for r, key in enumerate(keys.tolist()):
+        new = [word & int(kept) for word, kept in zip(key, keep, strict=True)]
+        for word, shift, mask, codes in zip(words, shifts.tolist(), masks.tolist(), maps.tolist(), strict=True):
+            new[word] |= codes[(key[word] >> shift) & mask] << shift
+        if tuple(new) not in found:
+            if len(found) == most:
+                return -1
+            out_keys[len(found)], out_counts[len(found)] = new, 0
+            found[tuple(new)] = len(found)
+        out_counts[found[tuple(new)]] += counts[r]
+        if len(group_of):
+            group_of[r] = found[tuple(new)]
+    return len(found)
+
+
+def count_parts(order, starts, ends, codes, slot_of):
+    found = []
+    for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        slots = slot_of[codes[order[start:end]]]
+        found += [(s, slot, int((slots == slot).sum())) for slot in dict.fromkeys(slots.tolist())]
+    return found
+
+
+def part_rows(order, starts, ends, codes, slot_of):
+    found = []
+    for s, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        slots = slot_of[codes[order[start:end]]]
+        order[start:end] = order[start:end][np.argsort(slots, kind="stable")]
+        for size in np.bincount(slots)[np.unique(slots)].tolist():
+            found.append((s, start, start + size))
+            start += size
+    return found

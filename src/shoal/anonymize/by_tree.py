@@ -23,6 +23,7 @@ from shoal.errors import DataError
 from shoal.privacy import Requirement, as_requirement, people_behind
 from shoal.release import Attribute, TableRelease, TreeRelease
 from shoal.release.generalised import ALL, Generalised, covers, from_mask, with_labels
+from shoal.release.numbers import Numbers
 from shoal.release.table import fit_column
 from shoal.trees import AnonymousTreeClassifier
 from shoal.trees.score import Criterion
@@ -219,6 +220,9 @@ class TreeAnonymizer(TableAnonymizer):
     ----------
     variant
         ``"id3"``, as in the paper, unless said otherwise: what a classifier prunes away, a table can keep.
+    numbers
+        How `fit_transform` writes generalised numbers: ``"intervals"`` (texts), ``"ends"`` (two columns) or
+        ``"midpoints"``.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
 
@@ -270,6 +274,7 @@ class TreeAnonymizer(TableAnonymizer):
         variant: Literal["id3"] | None = "id3",
         engine: Literal["memory"] = "memory",
         random_state: int | np.random.RandomState | None = None,
+        numbers: Numbers = "intervals",
         reproducible: bool = False,
     ) -> None:
         self.privacy = privacy
@@ -289,10 +294,15 @@ class TreeAnonymizer(TableAnonymizer):
         self.variant = variant
         self.engine = engine
         self.random_state = random_state
+        self.numbers = numbers
         self.reproducible = reproducible
 
     def _generalise(self, X: Any, y: Any) -> tuple[Generalisation, TableRelease]:
-        options = {name: value for name, value in self.get_params(deep=False).items() if name != "reproducible"}
+        options = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in ("numbers", "reproducible")
+        }
         model = AnonymousTreeClassifier(**options, strict=True).fit(X, y)
         self.tree_ = model.release_
         self.n_features_in_ = model.n_features_in_

@@ -109,7 +109,7 @@ class ColumnMap:
         if len(self.found) == 1 and self.found[0].is_all:
             return Recoded(self.found, np.zeros(len(column), dtype=np.int64), self.names)
         if self.cuts is not None:
-            _check_kind(column, "numeric")
+            check_kind(column, "numeric")
             of_code = np.searchsorted(self.cuts, column.numbers, side="left").astype(np.int64)
         elif column.kind == "numeric":
             assert self.of_value is not None
@@ -120,11 +120,7 @@ class ColumnMap:
         codes = np.append(of_code, -1 if self.of_missing is None else self.of_missing)[column.codes]
         unknown = int((codes < 0).sum())
         if unknown:
-            raise DataError(
-                "unseen-value",
-                f"Column {column.name!r} has value(s), in {unknown} row(s), that the recoding does not know. "
-                "Declare them with domain= or in the hierarchy before fitting, or leave these rows out.",
-            )
+            raise unseen_value(column, unknown)
         return Recoded(self.found, codes, self.names)
 
 
@@ -134,10 +130,20 @@ def _number(column: Column, number: float) -> Generalised:
     return Generalised("", intervals=(Interval(above, number),))
 
 
-def _check_kind(column: Column, kind: str) -> None:
+def check_kind(column: Column, kind: str) -> None:
+    """Refuse a column of new rows that is of another kind than the one of the same name was."""
     if column.kind != kind:
         raise DataError(
             "column-kind",
             f"Column {column.name!r} is {column.kind} here but was {kind} when the recoding was made. "
             f"Read it with kinds={{{column.name!r}: {kind!r}}}.",
         )
+
+
+def unseen_value(column: Column, rows: int) -> DataError:
+    """The refusal of values of new rows that a recoding does not know."""
+    return DataError(
+        "unseen-value",
+        f"Column {column.name!r} has value(s), in {rows} row(s), that the recoding does not know. "
+        "Declare them with domain= or in the hierarchy before fitting, or leave these rows out.",
+    )

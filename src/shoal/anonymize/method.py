@@ -6,21 +6,24 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_table
 from shoal.anonymize.cells import ColumnMap, Recoded
+from shoal.anonymize.nearest import nearest_class
 from shoal.anonymize.task import Task, make_task
 from shoal.data.frames import from_columns, to_table
 from shoal.data.table import Column, Table, smallest_dtype
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
 from shoal.release import Attribute, TableRelease
-from shoal.release.generalised import Generalised, usual_label, with_labels
+from shoal.release.generalised import Generalised, atoms_of, runs_of, usual_label, with_labels
 from shoal.release.numbers import number_columns
 from shoal.release.table import frame_columns
 
@@ -48,11 +51,11 @@ class Recoding:
     @classmethod
     def of_columns(cls, maps: Mapping[str, ColumnMap], rows: Table, left_out: NDArray[np.bool_] | None) -> Recoding:
         """A recoding column by column (global, single-dimensional)."""
+        return cls(_recode_columns(maps, rows), left_out, partial(_recode_columns, maps))
 
-        def again(table: Table) -> Mapping[str, Recoded]:
-            return {name: each.recode(table[name]) for name, each in maps.items()}
 
-        return cls(again(rows), left_out, again)
+def _recode_columns(maps: Mapping[str, ColumnMap], table: Table) -> Mapping[str, Recoded]:
+    return {name: each.recode(table[name]) for name, each in maps.items()}
 
 
 class RecodingAnonymizer(TableAnonymizer):
@@ -138,6 +141,11 @@ class RecodingAnonymizer(TableAnonymizer):
         attributes = [self.release_.attribute(name) if name in cells else _as_is(table[name]) for name in table]
         return from_columns(number_columns(self.numbers, columns, rows, attributes, cells), backend_of(X))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])  # generalised values are texts
+        return tags
+
     def _as_fitted(self, table: Table) -> Table:
         """New rows, with columns of numbers whose hierarchy lists their values read as these."""
         kinds = self.release_.kinds
@@ -146,9 +154,40 @@ class RecodingAnonymizer(TableAnonymizer):
             for name, column in table.items()
         )
 
+    def nearest_class(self, X: Any) -> Any:
+        """The public columns of the published class that is nearest to each of other rows, as a data frame.
+
+        For recodings that are no function of values. A row that a class stands for is at distance 0 of it; otherwise
+        numbers are as far as the nearest that the cell stands for, in shares of the column's bounds, and all other
+        values 1. Of several classes that are equally near, the one that says most is taken. For use in house: nothing
+        is promised about new rows.
+        """
+        check_is_fitted(self)
+        release = self.release_
+        table = self._as_fitted(to_table(self._checked(X, reset=False)))
+        _, example = np.unique(release.groups, return_index=True)
+        rows = release.rows.select(release.public).take(example[nearest_class(release, table)])
+        columns = frame_columns(rows, release.public)
+        attributes = [release.attribute(name) for name in release.public]
+        return from_columns(number_columns(self.numbers, columns, rows, attributes, release.generalised), backend_of(X))
+
 
 def _labelled(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised, ...], NDArray[np.int64]]:
-    return with_labels(attribute, recoded.found, recoded.names), recoded.codes
+    """The cells with their labels, and the codes of the rows: where two cells mean the same, only one is used.
+
+    Of whole numbers, above 38 and up to 41 is up to 41.5 as well; one meaning must have one label.
+    """
+    atoms = atoms_of(attribute, recoded.found)
+    kinds = runs_of(atoms, recoded.found).within(atoms.possible).kinds
+    first: dict[int, int] = {}
+    for i in sorted(range(len(kinds)), key=lambda i: (not recoded.found[i].is_all, _place(recoded.found[i]))):
+        first.setdefault(int(kinds[i]), i)
+    used = np.array([first[int(kind)] for kind in kinds], dtype=np.int64)
+    own = np.unique(used)
+    labelled = dict(
+        zip(own.tolist(), with_labels(attribute, [recoded.found[i] for i in own], recoded.names), strict=True)
+    )
+    return tuple(labelled[i] for i in used.tolist()), used[recoded.codes]
 
 
 def _labels(name: str, cells: Sequence[Generalised], recoded: Recoded) -> Column:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.asking import ask, conclude
+from shoal.audit.boxes import Boxes, Covering
 from shoal.audit.columns import stated_columns
-from shoal.audit.coverage import as_published, compare, fits_none, overlap
+from shoal.audit.coverage import as_published, compare
 from shoal.audit.groups import Groups, Ids, count_people
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.unknowns import missing_figure
@@ -43,34 +44,41 @@ def audit_table(
     """
     requirement = release.requirement if privacy is None else as_requirement(privacy)
     known = _known(release, public)
+    own = group_rows([release.rows[name] for name in release.public], release.n_rows)
     table = None if X is None else _read(release, X, y)
-    published, left_out = None, []
-    if table is not None and release.left_out:
-        published = ~fits_none(release, table, _examples(release, release.public))
-        if published.any():
-            table, left_out = table.take(published), _left_out(release, int((~published).sum()))
+    covering, published, against_rows = None, None, []
+    if table is not None:
+        covering = Boxes(release, release.public, own.example).covering(table)
+        if release.left_out and covering.covered.any():
+            published = covering.covered
+            table, covering = table.take(published), covering.take(published)
+            against_rows = _left_out(release, int((~published).sum()))
+        against_rows += compare_rows(release, table, own, covering)
     rows, whose = release.rows, None
     about_people: list[Finding] = []
     if release.several_rows or person is not None:
-        if table is None:
+        if table is None or covering is None:
             raise DataError(
                 "rows-needed",
                 "People with several rows each cannot be counted in what is published. Give the original rows, and the "
                 "column that tells people apart with person=.",
             )
         whose = whose_rows(release, X, person, named=release.columns, public=public)
-        if whose is not None and published is not None and len(whose) > table.n_rows:
-            _, whose = np.unique(whose[published], return_inverse=True)
-        rows, about_people = _original_rows(release, table, whose)
+        if whose is not None and published is not None:
+            whose = np.unique(whose[published], return_inverse=True)[1].reshape(-1)
+        rows, unclear = as_published(release, table, covering, own.example)
+        about_people = _about_people(release, whose, unclear)
     groups = group_rows([rows[name] for name in release.columns if name in known], rows.n_rows, whose)
     hidden = [name for name in release.columns if name not in known]
     counts_for = np.full(len(groups), bool(hidden))
     parts, failing, findings = ask(requirement, _sensitive(release, rows, known, requirement), groups, counts_for)
     findings = _describe(release, rows, known, groups, failing) + findings
-    if table is not None:
-        findings += left_out + compare_rows(release, table) + about_people
-    told = [name for name in release.public if name in known and not release.is_hidden(name)]
-    exact = not overlap(release, told, _examples(release, told))
+    findings += against_rows + about_people
+    told = [name for name in release.public if name in known]
+    told_groups = (
+        own if len(told) == len(release.public) else group_rows([release.rows[n] for n in told], release.n_rows)
+    )
+    exact = not Boxes(release, told, told_groups.example).overlap()
     private = release.target is not None and release.target not in known
     verdict = conclude(
         requirement,
@@ -91,7 +99,7 @@ def audit_table(
     seen = [name for name in release.columns if name in known]
     if not seen:  # nothing public, so nothing of it is missing
         return verdict
-    gaps = Table([release.rows[name] if name in release.private else _with_gaps(release, name) for name in seen])
+    gaps = Table([rows[name] if name in release.private else _with_gaps(release, rows[name]) for name in seen])
     return replace(verdict, missing=missing_figure(gaps, seen, groups, counts_for, least_people(requirement)))
 
 
@@ -110,20 +118,17 @@ def _left_out(release: TableRelease, found: int) -> list[Finding]:
     ]
 
 
-def _with_gaps(release: TableRelease, name: str) -> Column:
+def _with_gaps(release: TableRelease, column: Column) -> Column:
     """A public column in which the label that says missing, and nothing else, is a missing value."""
-    column = release.rows[name]
     code_of = np.arange(len(column.values))
-    for code, value in enumerate(release.generalised[name]):
+    for code, value in enumerate(release.generalised[column.name]):
         if value.missing and not value.values and not value.intervals:
             code_of[code] = len(column.values)
     return replace(column, codes=code_of[column.codes], missing=True)
 
 
-def _original_rows(release: TableRelease, table: Table, whose: Ids | None) -> tuple[Table, list[Finding]]:
-    """The original rows as they are published, and what is wrong with counting the people in them."""
-    example = _examples(release, release.public)
-    rows, unclear = as_published(release, table, example)
+def _about_people(release: TableRelease, whose: Ids | None, unclear: int) -> list[Finding]:
+    """What is wrong with counting people in the original rows, of which `unclear` fit several groups."""
     findings = more_than_claimed(release, whose)
     if unclear:
         findings.append(
@@ -146,7 +151,7 @@ def _original_rows(release: TableRelease, table: Table, whose: Ids | None) -> tu
                 people,
             )
         )
-    return rows, findings
+    return findings
 
 
 def group_rows(columns: Sequence[Column], n_rows: int, person: Ids | None = None) -> Groups:
@@ -161,10 +166,6 @@ def group_rows(columns: Sequence[Column], n_rows: int, person: Ids | None = None
     of_row[order] = np.cumsum(begins) - 1
     people = count_people(of_row, int(begins.sum()), person)
     return Groups(of_row, people, np.full(len(people), 2), order[begins], person)
-
-
-def _examples(release: TableRelease, names: Sequence[str]) -> NDArray[np.int64]:
-    return group_rows([release.rows[name] for name in names], release.n_rows).example
 
 
 def _known(release: TableRelease, public: Collection[str] | None) -> frozenset[str]:
@@ -242,20 +243,21 @@ def _read(release: TableRelease, X: Any, y: Any) -> Table:
     return with_target(table, y, release.target) if y is not None or release.target in table else table
 
 
-def compare_rows(release: TableRelease, table: Table, *, may_leave_out: bool = False) -> list[Finding]:
+def compare_rows(
+    release: TableRelease, table: Table, groups: Groups, covering: Covering, *, may_leave_out: bool = False
+) -> list[Finding]:
     """Original rows that no published row stands for, and groups that are not those of the rows.
 
     With `may_leave_out`, rows that are in no group are only noted where that explains every difference: whoever made
     the table left them out.
     """
-    groups = group_rows([release.rows[name] for name in release.public], release.n_rows)
-    found = compare(release, table, groups.of_row, groups.example)
+    found = compare(release, table, covering, groups.of_row)
     left_out = may_leave_out and not len(found.wrong) and release.n_people + found.uncovered == table.n_rows
+    findings = []
     if found.uncovered and left_out:
         message = f"{found.uncovered:,} of these rows are in no published group: whoever made the table left them out."
-        return [Finding("left-out", "note", message, found.uncovered)]
-    findings = []
-    if found.uncovered:
+        findings.append(Finding("left-out", "note", message, found.uncovered))
+    elif found.uncovered:
         findings.append(
             Finding(
                 "not-covered",
@@ -264,7 +266,7 @@ def compare_rows(release: TableRelease, table: Table, *, may_leave_out: bool = F
                 found.uncovered,
             )
         )
-    if len(found.wrong) or table.n_rows != release.n_rows:
+    if len(found.wrong) or (table.n_rows != release.n_rows and not left_out):
         findings.append(
             Finding(
                 "counts-differ",
@@ -272,6 +274,15 @@ def compare_rows(release: TableRelease, table: Table, *, may_leave_out: bool = F
                 f"{len(found.wrong):,} group(s) of the release do not have the people of these rows "
                 f"({release.n_rows:,} published, {table.n_rows:,} here): other rows, or a changed file.",
                 int(groups.people[found.wrong].sum()),
+            )
+        )
+    elif not found.decided:
+        findings.append(
+            Finding(
+                "not-matched",
+                "warning",
+                "The published groups overlap so much that it was not worked out whether each has people of these "
+                "rows: every row fits some group, and private values are as many as published.",
             )
         )
     return findings

@@ -22,6 +22,7 @@ from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.bench import bench
 from shoal.cli.clusters import clusters
+from shoal.cli.compare import compare
 from shoal.cli.demo import demo
 from shoal.cli.describe import describe
 from shoal.cli.generate import generate
@@ -47,7 +48,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 VERBS = (
-    *(init, describe, tree, clusters, anonymize, rules),
+    *(init, describe, tree, clusters, anonymize, compare, rules),
     *(publish, pool, generate),
     *(audit, attack, repair, predict, demo, bench),
 )

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,8 @@ _WORDS = {
     "max_leaves": "--max-leaves",
     " (named in kinds)": " (named as numeric or categorical)",
 }
+
+PICTURES = (".png", ".svg", ".pdf")
 
 written: list[str] = []  # by this run, so that a failure can say what is there
 
@@ -112,13 +114,30 @@ def note(text: str) -> None:
 @contextlib.contextmanager
 def busy(what: str) -> Iterator[None]:
     """A spinner while something takes its time, where somebody is looking."""
-    if sys.stdout.isatty() and sys.stderr.isatty():
+    if somebody_looks():
         from rich.console import Console
 
         with Console(stderr=True).status(what):
             yield
     else:
         yield
+
+
+def somebody_looks() -> bool:
+    """Whether the output goes to a terminal."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
+@contextlib.contextmanager
+def bar(what: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
+    """A bar that fills up to a total as it is told how far things are, and some words beside it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[told]}")
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=total, told="")
+        yield lambda done, told: shown.update(task, completed=done, told=told)
 
 
 def _console() -> Console:
@@ -151,6 +170,22 @@ def write_text(path: Path, content: str | bytes) -> None:
     written.append(str(path))
 
 
+def write_frame(path: Path, table: pa.Table) -> None:
+    """Write an Arrow table as Parquet or, by any other name, as CSV."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    from shoal.release.files import write_atomically
+
+    if path.suffix.lower() != ".parquet":
+        write_text(path, csv_text(table))
+        return
+    content = pa.BufferOutputStream()
+    parquet.write_table(table, content)
+    write_atomically(path, content.getvalue().to_pybytes())
+    written.append(str(path))
+
+
 def write_release(path: Path, release: TreeRelease | EnsembleRelease) -> None:
     """Write a release; it refuses unless its own audit holds."""
     release.save(path)
@@ -178,6 +213,41 @@ def write_audit_report(
 
     write_report(path, release, audit, tree=tree, columns=columns)
     written.append(str(path))
+
+
+def check_plot(path: Path, clusters: Any = None) -> None:
+    """Refuse before any work where no picture can be drawn, or none of `clusters`."""
+    from shoal.cli.options import Usage
+    from shoal.report.axes import check_clustering
+    from shoal.report.plot import check_matplotlib
+
+    if path.suffix.lower() not in PICTURES:
+        raise Usage(f"--plot draws {', '.join(PICTURES)}, by how the file is called; got {str(path)!r}.")
+    check_matplotlib("--plot")
+    if clusters is not None:
+        check_clustering(clusters)
+
+
+def write_picture(path: Path, draw: Callable[[], Any]) -> None:
+    """Write a figure of matplotlib; the same picture is the same bytes."""
+    import matplotlib
+
+    from shoal.release.files import write_atomically
+
+    kind, file = path.suffix.lower()[1:], io.BytesIO()
+    undated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with matplotlib.rc_context({"svg.hashsalt": "shoal"}):
+        draw().savefig(file, format=kind, metadata=undated[kind])
+    write_atomically(path, file.getvalue())
+    written.append(str(path))
+
+
+def write_clusters_plot(path: Path, clusters: Any, rows: Any, audit: Audit) -> None:
+    """Draw the rows of a clustering, for use in house."""
+    from shoal.report import plot_clusters
+
+    write_picture(path, lambda: plot_clusters(clusters, rows, audit).figure)
+    note(f"{path} shows single rows with their private values: keep it in house.")
 
 
 def rows_at_risk(audit: Audit) -> pa.Table:

@@ -45,9 +45,12 @@ JSON_KEYS = {
     "tree": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
     "clusters": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
     "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` "
-    "(`groups`, `cm`, `lm`, `dm`, `average_class_size`), `written`",
-    "rules": "`release` (as in its file), `report` (`mined`, `certain`, `safe_alone`, `greedy`, `kept`, `generalised`, "
-    "`dropped`), `written`",
+    "(`groups`, `cm`, `lm`, `dm`, `average_class_size`, `precision`, `entropy`, `left_out`), `made_hierarchies`, of "
+    "K-Optimize `optimal`, `cost` and `bound`, `written`",
+    "compare": "`compared` (each `method`, `seconds`, `rows`, `left_out`, the measures of `shoal anonymize` and "
+    "`accuracy`; or `method` and `refused`), `written`",
+    "rules": "`release` (as in its file), `report` (`mined`, `certain`, `safe_alone`, `most`, `greedy`, `kept`, "
+    "`generalised`, `public`, `worth`, `greedy_worth`, `most_worth`, `dropped`), `written`",
     "publish": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
     "pool": "`target`, `learner`, `people`, `rows` (null where trees are asked), `owners` (each `owner`, `people`, "
     "`leaves`, `classes`, `class_distance`, `disagreement`, `with`, `outlier`), `disagreements` (each `column`, "

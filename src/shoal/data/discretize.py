@@ -48,6 +48,15 @@ def roundest(low: float, high: float) -> float:
     return float(_roundest(np.array([low], dtype=np.float64), np.array([high], dtype=np.float64))[0])
 
 
+def roundest_each(low: Numbers, high: Numbers) -> Numbers:
+    """`roundest` of many pairs.
+
+    >>> roundest_each(np.array([17.0, 27.0]), np.array([23.0, 28.0])).tolist()
+    [20.0, 27.5]
+    """
+    return _roundest(low, high)
+
+
 def round_cuts(values: ArrayLike) -> Numbers:
     """One round cut between every two neighbours.
 

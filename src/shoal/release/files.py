@@ -27,7 +27,7 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
         raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes the file private; give it the rights an ordinary new file would have

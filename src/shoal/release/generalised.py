@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ ALL = "*"
 LONGEST = 200  # characters of a label that lists values; the release states them in full anyway
 
 Mask = NDArray[np.bool_]
+Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,77 @@ def cover(atoms: Atoms, value: Generalised) -> Mask:
 
 
 def covers(atoms: Atoms, found: Sequence[Generalised]) -> Mask:
-    """Which atoms each of some generalised values stands for (values × atoms)."""
+    """Which atoms each of some generalised values stands for (values × atoms); `runs_of` says it in less room."""
     return np.stack([cover(atoms, value) for value in found])
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The atoms that each of some generalised values stands for, as runs of neighbours.
+
+    The runs of value v are those from `start[v]` to `start[v + 1]`: each the atoms from `first` to before `end`. They
+    ascend, and no two of a value touch, so equal runs mean equal atoms.
+    """
+
+    start: Ids
+    first: Ids
+    end: Ids
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @classmethod
+    def merged(cls, n_values: int, value: Ids, first: Ids, end: Ids) -> Runs:
+        """Runs from any stretches of atoms, `value` saying whose each is."""
+        inside = end > first
+        order = np.lexsort((first[inside], value[inside]))
+        value, first, end = value[inside][order], first[inside][order], end[inside][order]
+        # value by value the furthest end so far: a stretch that begins after it begins a run
+        far = int(end.max(initial=0)) + 1
+        reached = np.maximum.accumulate(value * far + end)
+        begins = np.ones(len(value), dtype=bool)
+        begins[1:] = value[1:] * far + first[1:] > reached[:-1]
+        begins[1:] |= value[1:] != value[:-1]
+        last = np.append(np.flatnonzero(begins)[1:], len(value)) - 1
+        start = np.searchsorted(value[begins], np.arange(n_values + 1))
+        return cls(start.astype(np.int64), first[begins], (reached - value * far)[last])
+
+    def within(self, kept: Mask) -> Runs:
+        """The same values where only some atoms are looked at, numbered anew."""
+        place = np.concatenate([[0], np.cumsum(kept)])
+        value = np.repeat(np.arange(len(self)), np.diff(self.start))
+        return Runs.merged(len(self), value, place[self.first], place[self.end])
+
+    @property
+    def kinds(self) -> Ids:
+        """A number for each value, equal where they stand for the same atoms."""
+        both = np.column_stack([self.first, self.end])
+        number: dict[bytes, int] = {}
+        keys = (both[a:b].tobytes() for a, b in pairwise(self.start.tolist()))
+        return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
+
+
+def runs_of(atoms: Atoms, found: Sequence[Generalised], *, outside: bool = False) -> Runs:
+    """The atoms of some generalised values; with `outside` there is one more, of which only an asterisk takes hold.
+
+    >>> degree = Attribute("degree", "public", "categorical", values=("1st", "2nd", "BSc"))
+    >>> runs = runs_of(Atoms(degree), [Generalised("", values=("1st", "2nd")), Generalised("*")])
+    >>> runs.start.tolist(), runs.first.tolist(), runs.end.tolist()
+    ([0, 1, 2], [0, 0], [2, 3])
+    """
+    stretches: list[tuple[int, int, int]] = []
+    for number, value in enumerate(found):
+        if value.is_all:
+            stretches.append((number, 0, atoms.n + outside))
+        for atom in atoms.of_values(value.values).tolist() if value.values else ():
+            stretches.append((number, atom, atom + 1))
+        for interval in value.intervals:
+            part = atoms.of_interval(interval)
+            stretches.append((number, part.start, part.stop))
+        if value.missing:
+            stretches.append((number, atoms.n - 1, atoms.n))
+    value_of, first, end = np.array(stretches, dtype=np.int64).reshape(-1, 3).T
+    return Runs.merged(len(found), value_of, first, end)
 
 
 def from_mask(atoms: Atoms, mask: Mask) -> Generalised:

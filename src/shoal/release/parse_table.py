@@ -18,7 +18,7 @@ from shoal.privacy import requirement_from_claims
 from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release import checks
 from shoal.release.domain import Attribute
-from shoal.release.generalised import Generalised, atoms_of, covers
+from shoal.release.generalised import Generalised, atoms_of, runs_of
 from shoal.release.parse import parse_attribute, parse_verdict
 from shoal.release.parse_node import parse_parts
 from shoal.release.table import TableRelease
@@ -100,11 +100,11 @@ def _values(entry: Any, at: str, attribute: Attribute) -> tuple[Generalised, ...
     if len({value.label for value in found}) < len(found):
         checks.refuse(at, "must state every label once")
     atoms = atoms_of(attribute, found)
-    masks = covers(atoms, found) & atoms.possible
-    if not masks.any(axis=1).all():
+    runs = runs_of(atoms, found).within(atoms.possible)
+    if not np.diff(runs.start).all():
         checks.refuse(at, "has a label that no value of the domain can have")
     # groups are rows with the same labels, so one meaning must have one label
-    if len(np.unique(masks, axis=0)) < len(found):
+    if len(np.unique(runs.kinds)) < len(found):
         checks.refuse(at, "has two labels that mean the same")
     return found
 

@@ -22,7 +22,7 @@ from shoal.release.domain import Attribute
 from shoal.release.files import FORMAT
 from shoal.release.generalised import ALL, Generalised
 from shoal.release.numbers import Numbers, number_columns
-from shoal.release.table_file import cells_of, check_name, csv_text, save_together
+from shoal.release.table_file import cells_of, check_name, csv_parts, save_together
 from shoal.release.verdict import Verdict, check_writable, fingerprint, verdict_of
 
 
@@ -144,12 +144,15 @@ class TableRelease:
     @cached_property
     def groups(self) -> NDArray[np.int64]:
         """The number of each row's group: equal numbers, equal generalised values."""
-        key = np.zeros(self.n_rows, dtype=np.int64)
+        key, size = np.zeros(self.n_rows, dtype=np.int64), 1
         for name in self.public:
             column = self.rows[name]
-            _, key = np.unique(key * column.n_codes + column.codes, return_inverse=True)
-            key = key.reshape(-1)
-        return key
+            if size * column.n_codes > 2**62:  # before the key overflows
+                key = np.unique(key, return_inverse=True)[1].reshape(-1)
+                size = int(key.max()) + 1
+            key = key * column.n_codes + column.codes
+            size *= column.n_codes
+        return np.unique(key, return_inverse=True)[1].reshape(-1)
 
     @property
     def kinds(self) -> dict[str, Literal["numeric", "categorical"]]:
@@ -197,7 +200,7 @@ class TableRelease:
 
     def to_csv(self) -> str:
         """The file of rows: labels and private values, quoted only where needed, nothing where a value is missing."""
-        return csv_text(cells_of(self.rows, self.public))
+        return b"".join(csv_parts(cells_of(self.rows, self.public))).decode()
 
     # ---------------------------------------------------------------- how it leaves
 
@@ -221,7 +224,10 @@ class TableRelease:
     @cached_property
     def data_sha256(self) -> str:
         """The SHA-256 of the file of rows."""
-        return hashlib.sha256(self.to_csv().encode()).hexdigest()
+        digest = hashlib.sha256()
+        for part in csv_parts(cells_of(self.rows, self.public)):
+            digest.update(part)
+        return digest.hexdigest()
 
     @property
     def sha256(self) -> str:

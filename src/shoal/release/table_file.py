@@ -10,7 +10,7 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from shoal.release.files import write_atomically, write_json
 
 MAX_DATA_BYTES = 2 * 1024**3
 MAX_NAME = 200
+AT_ONCE = 2**17  # rows that are written at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,19 +79,23 @@ def _values(column: Column, typed: bool) -> Cells:
     return Cells(entries, index)
 
 
-def csv_text(cells: Mapping[str, Cells]) -> str:
-    """The file of rows: quoted only where needed, a missing value as nothing, an empty text as two quotes."""
+def csv_parts(cells: Mapping[str, Cells]) -> Iterator[bytes]:
+    """The file of rows, piece by piece: quoted only where needed, nothing for missing, two quotes for an empty text."""
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow(cells)
-    parts = []
-    for each in cells.values():
-        # entries are quoted once each, never a cell at a time
-        quoted = Cells([_quoted(text) for text in each.entries], each.index).decode(dictionary=False)
-        parts.append(quoted.cast(pa.large_string()))
-    lines = pc.binary_join_element_wise(*parts, pa.scalar(",", pa.large_string()), null_handling="replace")
-    ends = pa.array([0, len(lines)], pa.int64())
-    body = pc.binary_join(pa.LargeListArray.from_arrays(ends, lines), pa.scalar("\n", pa.large_string()))[0]
-    return header.getvalue() + str(body.as_py()) + "\n"
+    yield header.getvalue().encode()
+    # entries are quoted once each, never a cell at a time
+    entries = [pa.array([_quoted(text) for text in each.entries], pa.large_string()) for each in cells.values()]
+    n_rows = max(len(each.index) for each in cells.values())
+    for start in range(0, n_rows, AT_ONCE):
+        parts = []
+        for quoted, each in zip(entries, cells.values(), strict=True):
+            index = each.index[start : start + AT_ONCE]
+            parts.append(quoted.take(pa.array(index, mask=index < 0)))
+        lines = pc.binary_join_element_wise(*parts, pa.scalar(",", pa.large_string()), null_handling="replace")
+        ends = pa.array([0, len(lines)], pa.int64())
+        body = pc.binary_join(pa.LargeListArray.from_arrays(ends, lines), pa.scalar("\n", pa.large_string()))[0]
+        yield body.as_buffer().to_pybytes() + b"\n"
 
 
 def _quoted(text: str) -> str:

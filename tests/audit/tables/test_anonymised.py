@@ -297,12 +297,14 @@ def test_mistakes_are_told(call, error, code):
     assert caught.value.code == code
 
 
-def test_columns_with_too_many_cells_are_refused(monkeypatch):
-    from shoal.audit.foreign import tables
-
-    monkeypatch.setattr(tables, "MOST_CELLS", 3)
-    with pytest.raises(DataError, match="too many to compare"):
-        audit(AnonymisedTable(frame(CELLS, NAMES)), frame(ROWS, NAMES), privacy=2, sensitive=["ill"])
+def test_columns_of_very_many_numbers_are_compared():
+    """20,000 different cells over as many pieces: no table of all pairs is made."""
+    numbers = np.repeat(np.arange(20_000), 2)
+    rows = {"pay": numbers, "ill": ["n", "y"] * 20_000}
+    published = AnonymisedTable({**rows, "pay": [f"{number}-{number}" for number in numbers]})
+    verdict = audit(published, rows, privacy=2, sensitive=["ill"])
+    assert (verdict.holds, verdict.n_groups, verdict.smallest_group) == (True, 20_000, 2)
+    assert not audit(published, {**rows, "pay": numbers[::-1] // 2}, privacy=2, sensitive=["ill"]).holds
 
 
 def test_messages_show_no_private_cell():

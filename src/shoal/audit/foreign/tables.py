@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.assumed import stated_domain
-from shoal.audit.coverage import atoms_of_rows, distinct_cells, matches
+from shoal.audit.boxes import Boxes
 from shoal.audit.finding import Finding
 from shoal.audit.foreign.cells import is_numeric, labels_of, named_cells, numeric_cells
 from shoal.audit.groups import Groups, Ids, Spans, numbered
 from shoal.audit.result import SHOWN, Audit
-from shoal.audit.sets import distinct_sets, incidence
 from shoal.audit.subject import Subject, audit_subject
 from shoal.audit.tables import compare_rows, group_rows
 from shoal.data.frames import to_table
@@ -31,8 +30,6 @@ from shoal.privacy import Requirement, least_people
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import ALL, Generalised
 from shoal.release.table import fit_column
-
-MOST_CELLS = 2**28  # pairs of a label and a value, or a piece between two numbers, of one column
 
 
 class AnonymisedTable:
@@ -242,26 +239,14 @@ class OriginalRows(Subject):
         """People who fit the same published groups have the same span."""
         names = [name for name in self.release.public if name in public and not self.release.is_hidden(name)]
         groups = self.groups if len(names) == len(self.domain) else self._groups(names)
-        if not names:
-            sets = incidence(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), (1, 1))
-            cell_of_row = np.zeros(table.n_rows, dtype=np.int64)
-        else:
-            cells = [atoms_of_rows(self.release, name, table) for name in names]
-            distinct, cell_of_row = distinct_cells([codes for codes, _ in cells], table.n_rows)
-            tuples = [self.release.rows[name].codes[groups.example].astype(np.int64) for name in names]
-            found = list(matches(tuples, distinct, [fits for _, fits in cells]))
-            group = np.repeat([number for number, _ in found], [len(each) for _, each in found]).astype(np.int64)
-            cell = np.concatenate([np.zeros(0, dtype=np.int64), *(each for _, each in found)])
-            sets = incidence(cell, group, (len(distinct[0]), len(groups)))
-        kind, first = distinct_sets(sets)
-        kinds = sets[first]
-        n_groups = np.diff(kinds.indptr)
+        found = Boxes(self.release, names, groups.example).covering(table)
+        n_groups = found.n_groups[found.cell_of_row]
         # with private values beside it a group is several bins; whoever is in no group can be linked to nothing
         tells_more = len(self.published.table) > len(self.domain)
         single = (n_groups == 0) | ((n_groups == 1) & (not tells_more))
-        disjoint = bool(np.bincount(kinds.indices, minlength=1).max() <= 1)
-        of_row = kind[cell_of_row]
-        return Spans.numbered(of_row, single[of_row], disjoint=disjoint)
+        disjoint = bool(found.n_groups.max() <= 1)
+        spans = Spans.numbered(found.set_of_cell[found.cell_of_row], single, disjoint=disjoint)
+        return spans if found.complete else replace(spans, finer=np.ones(len(spans), dtype=bool))
 
     def _groups(self, names: Sequence[str]) -> Groups:
         return group_rows([self.release.rows[name] for name in names], self.release.n_people)
@@ -277,7 +262,9 @@ class OriginalRows(Subject):
         if self.person is not None:
             found = [] if self.release.n_people == table.n_rows else [_rows_differ(self.release, table)]
         else:
-            found = compare_rows(self.release, table, may_leave_out=True)
+            everything = group_rows([self.release.rows[name] for name in self.release.public], self.release.n_rows)
+            covering = Boxes(self.release, self.release.public, everything.example).covering(table)
+            found = compare_rows(self.release, table, everything, covering, may_leave_out=True)
         found += _suppressed_rows(self.published, list(self.domain))
         asked = groups.people[groups.n_bins > 1]
         if len(asked) and self.person is None:
@@ -343,19 +330,11 @@ def _meaning(
         cells = numeric_cells(column, suppressed)
         bounds = (float(original.numbers[0]), float(original.numbers[-1]))
         attribute = Attribute(name, "public", "numeric", bounds=bounds, integer=original.integer, missing=missing)
-        pieces = len({end for cell in cells for part in cell.intervals for end in (part.above, part.at_most)})
     else:
         original = as_categorical(original)
         values, cells = named_cells(column, original, hierarchy, suppressed)
         attribute = Attribute(name, "public", "categorical", values=values, missing=missing)
         original = replace(with_values(original, values), labels="string")
-        pieces = len(values)
-    if len(cells) * pieces > MOST_CELLS:
-        raise DataError(
-            "too-many-cells",
-            f"Column {name!r} has {len(cells):,} different cells over {pieces:,} values: too many to compare. "
-            "Audit the table alone, or without this column.",
-        )
     if column.missing:
         cells.append(Generalised("", missing="" not in suppressed))
     return original, attribute, cells

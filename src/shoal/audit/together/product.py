@@ -28,6 +28,12 @@ def _same_values(first: Attribute, second: Attribute) -> bool:
     return one == other
 
 
+def _in_it(subject: Subject, table: Table, public: Collection[str], rows: Rows | None) -> Rows | None:
+    """The rows that a subject may tell of, of those that it was learned from."""
+    told = subject.in_it(table, public) if isinstance(subject, Released) else None
+    return rows if told is None else told if rows is None else told & rows
+
+
 class Product:
     """Several subjects of one table, of which any may be taken together.
 
@@ -46,8 +52,9 @@ class Product:
     def __init__(
         self, subjects: Sequence[Subject], table: Table, public: Collection[str], present: Sequence[Rows | None]
     ) -> None:
-        self.subjects, self.table, self.public, self.present = subjects, table, public, present
-        found = [self._span(subject, rows) for subject, rows in zip(subjects, present, strict=True)]
+        self.subjects, self.table, self.public = subjects, table, public
+        self.present = [_in_it(subject, table, public, rows) for subject, rows in zip(subjects, present, strict=True)]
+        found = [self._span(subject, rows) for subject, rows in zip(subjects, self.present, strict=True)]
         self._key = [key for key, _ in found]
         self._single = [single for _, single in found]
 

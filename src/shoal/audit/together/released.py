@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our own releases as subjects: trees, alone or together, clusterings, models over groups, and tables.
+"""Our own releases as subjects: trees, alone or together, clusterings, models over groups, tables, and rules.
 
 So several can be audited as one.
 
@@ -16,10 +16,11 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from shoal.audit.coverage import covering
+from shoal.audit.boxes import Boxes, Covering
 from shoal.audit.ensembles import joint_spans, what_ensemble
 from shoal.audit.groups import Ids, Spans, numbered
 from shoal.audit.marginals import tells_private
@@ -81,6 +82,10 @@ class Released(Subject):
     def n_people(self) -> int | None:
         """How many people it tells of; None where it states no counts."""
         return int(self.release.n_people)
+
+    def in_it(self, table: Table, public: Collection[str]) -> NDArray[np.bool_] | None:
+        """The rows that the release may tell of; None for all. Whoever is not among them is known not to be in it."""
+        return None
 
     @abstractmethod
     def told(self, table: Table, public: Collection[str]) -> list[Told]:
@@ -223,34 +228,35 @@ class ReleasedTable(Released):
         self.roles = {each.name: each.role for each in release.attributes}
         self._shown = shown
 
+    def in_it(self, table: Table, public: Collection[str]) -> NDArray[np.bool_] | None:
+        """The rows that some group stands for, where it says that rows are left out."""
+        if not self.release.left_out:
+            return None
+        return self._covering(table, [name for name in self._shown if name in public]).covered
+
     def bins(self, table: Table) -> Ids:
         """The groups that stand for every row, and its private values."""
         private = [self._private(table, name).codes for name in self.release.private if name != self.target]
-        return numbered([self._coverage(table, self._shown)[0], *private], table.n_rows)
+        found = self._covering(table, self._shown)
+        return numbered([found.set_of_cell[found.cell_of_row], *private], table.n_rows)
 
     def spans(self, table: Table, public: Collection[str]) -> Spans:
         """The published groups that every row may be in."""
-        of_row, n_groups, _ = self._coverage(table, [name for name in self._shown if name in public])
+        found = self._covering(table, [name for name in self._shown if name in public])
+        of_row, n_groups = found.set_of_cell[found.cell_of_row], found.n_groups[found.cell_of_row]
         private = [name for name in self.release.private if name in public and name != self.target]
         known = [self._private(table, name).codes for name in private]
-        # whom no group stands for is not in the release, which tells nothing of him
+        if self.release.left_out and not set(self._shown) <= set(public):
+            of_row = found.cell_of_row  # whether he may be left out hangs on values that the attacker does not know
         single = (n_groups <= 1) & all(name in public for name in self.domain)
         return Spans.numbered(numbered([of_row, *known], table.n_rows), single, disjoint=False)
 
-    def _coverage(self, table: Table, names: Sequence[str]) -> tuple[Ids, Ids, Ids]:
-        """For every row a number for the set of groups that stand for it, how many they are, and its block."""
+    def _covering(self, table: Table, names: Sequence[str]) -> Covering:
+        """Which groups, as far as some columns tell them apart, stand for which rows."""
         release = self.release
-        example = group_rows([release.rows[name] for name in names], release.n_people).example
+        example = group_rows([release.rows[name] for name in names], release.n_rows).example
         fitted = Table(in_kind(table[name], release.attribute(name).type) for name in names) if names else table
-        group, cell, cell_of_row = covering(release, fitted, names, example)
-        n_cells = int(cell_of_row.max()) + 1
-        pairs = sparse.csr_array((np.ones(len(cell), dtype=np.int8), (cell, group)), shape=(n_cells, len(example)))
-        pairs.sort_indices()
-        ways = np.split(pairs.indices, pairs.indptr[1:-1])
-        number = {way: i for i, way in enumerate(dict.fromkeys(each.tobytes() for each in ways))}
-        of_cell = np.array([number[each.tobytes()] for each in ways], dtype=np.int64)
-        block = components(cell, group, n_cells)
-        return of_cell[cell_of_row], np.diff(pairs.indptr)[cell_of_row], block[cell_of_row]
+        return Boxes(release, names, example).covering(fitted)
 
     def _private(self, table: Table, name: str) -> Column:
         attribute = self.release.attribute(name)
@@ -258,12 +264,17 @@ class ReleasedTable(Released):
 
     def told(self, table: Table, public: Collection[str]) -> list[Told]:
         """Every private column, group by group."""
-        blocks = self._coverage(table, [name for name in self._shown if name in public])[2]
+        found = self._covering(table, [name for name in self._shown if name in public])
+        if not found.complete:
+            return []
+        blocks = components(found.cell, found.group, found.n_cells)[found.cell_of_row]
         hidden = [name for name in self.release.private if name not in public]
         return [Told.of(table[name], self._private(table, name).codes, blocks) for name in hidden]
 
     def totals(self) -> dict[str, dict[str, int]]:
-        """The people of each value of every private column of categories."""
+        """The people of each value of every private column of categories; not where rows are left out."""
+        if self.release.left_out:
+            return {}
         columns = [self.release.rows[name] for name in self.release.private]
         known = [column for column in columns if column.kind == "categorical"]
         return {each.name: dict(zip(each.names, each.counts().tolist(), strict=False)) for each in known}
@@ -318,9 +329,9 @@ def as_subject(release: Any) -> Released:
     if isinstance(release, TableRelease):
         return ReleasedTable(release)
     if isinstance(release, RulesRelease):
-        raise DataError(
-            "not-a-release", "Association rules are not audited together with other releases yet: audit them alone."
-        )
+        from shoal.audit.together.rules import ReleasedRules
+
+        return ReleasedRules(release)
     raise DataError("not-a-release", f"This needs a release or a model that carries one; got {type(release).__name__}.")
 
 
