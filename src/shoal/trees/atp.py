@@ -174,7 +174,11 @@ def prune_by_merging(release: TreeRelease, privacy: Requirement | int, *, by: By
 
 
 def prune_hits(
-    nodes: Sequence[Node], told: Sequence[Hits], attributes: Iterable[Attribute], n_classes: int, requirement: Requirement
+    nodes: Sequence[Node],
+    told: Sequence[Hits],
+    attributes: Iterable[Attribute],
+    n_classes: int,
+    requirement: Requirement,
 ) -> tuple[tuple[Node, ...], list[Hits]]:
     """Prune a tree of which only hits and misses are known: the nodes, which state what they answer, and their hits.
 
@@ -204,8 +208,11 @@ def impossible(requirement: Requirement, by: By) -> PromiseError:
     """The refusal of a requirement that everybody together breaks."""
     what = f"Not even everybody together keeps the requirement ({requirement.describe()})"
     if by == "hits":
-        return PromiseError("impossible", f"{what}, as far as hits and misses can tell. Ask for less, or give the rows.")
-    return PromiseError("impossible", f"{what}, so no tree can. Ask for less.")
+        return PromiseError(
+            "impossible", f"{what}, as far as hits and misses can tell. Ask for less, or give the rows."
+        )
+    consequence = ", so no tree can" if requirement.monotone else ""
+    return PromiseError("impossible", f"{what}{consequence}. Ask for less.")
 
 
 def _check(release: TreeRelease) -> None:

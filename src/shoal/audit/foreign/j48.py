@@ -65,12 +65,13 @@ class J48Subject(Subject):
         self.what = f"a J48 tree of {n:,} lea{'f' if n == 1 else 'ves'}"
         self.target = target.name
         self.labels = _classes(tree, target)
+        self._target = Attribute.of(target, "private")
         self._categorical = frozenset(name for name, tests in tree.tests.items() if tests[0].threshold is None)
-        self.domain = _domain(tree, self._own(table), domain)
+        self.domain = _domain(tree, self.own(table), domain)
         self.sha256 = fingerprint({"kind": "j48", "tree": hashlib.sha256(repr(tree.nodes).encode()).hexdigest()})
         self._last: tuple[Table, frozenset[str], Spans] | None = None
 
-    def _own(self, table: Table) -> Table:
+    def own(self, table: Table) -> Table:
         """The rows, with numbers as categories where the tree asks for single values."""
         for name in self.tree.tests:
             if name not in table:
@@ -94,12 +95,12 @@ class J48Subject(Subject):
         """The span of every row for an attacker who knows `public`."""
         known = frozenset(public) & set(self.domain)
         if self._last is None or self._last[0] is not table or self._last[1] != known:
-            self._last = (table, known, self._look(self._own(table), known))
+            self._last = (table, known, self._look(self.own(table), known))
         return self._last[2]
 
     def group_words(self, table: Table, public: Collection[str], row: int) -> tuple[str, tuple[int, ...]]:
         """The public tests that a person is put to, and the last of them."""
-        own = self._own(table.take(np.array([row])))
+        own = self.own(table.take(np.array([row])))
         words: dict[str, None] = {}
         last, stack = -1, [0]
         while stack:
@@ -123,7 +124,7 @@ class J48Subject(Subject):
         """Whether these are the training rows, by the people and misses that are printed."""
         if self.tree.sampled or self.target is None:
             return []
-        own = self._own(table)
+        own = self.own(table)
         if any(_gaps(own[name]).any() for name in self.domain):
             # parts of people are printed rounded; only everybody together can be compared
             printed = sum(leaf.people for leaf in self.tree.leaves)
@@ -151,14 +152,37 @@ class J48Subject(Subject):
         size = len(self.tree.nodes) * target.n_codes
         return np.bincount(ends * target.n_codes + target.codes, minlength=size).reshape(-1, target.n_codes)
 
-    def as_nodes(self) -> list[Node]:
-        """The tree in the terms of its columns, without counts and without a way for missing values."""
-        return [self._node(node) for node in self.tree.nodes]
+    def to_release(self) -> TreeRelease:
+        """The tree as a release that states the classes it predicts; it claims nothing, and nobody has audited it.
 
-    def _node(self, node: Split | Leaf) -> Node:
-        if isinstance(node, Leaf):
-            return Node(counts=(0, 0))
-        return Node(node.attribute, tuple(self._branch(node, way) for way in range(len(node.ways))))
+        A missing value goes the way of most people, since a release sends nobody several ways.
+        """
+        hits = np.zeros((len(self.tree.nodes), len(self.labels)))
+        people = np.zeros(len(self.tree.nodes))
+        nodes = self._nodes()
+        for number in reversed(range(len(nodes))):
+            node, branches = self.tree.nodes[number], list(nodes[number].branches)
+            if isinstance(node, Leaf):
+                answer = self.labels.index(node.label)
+                hits[number, answer], people[number] = node.hit, node.people
+            else:
+                below = list(node.ways)
+                hits[number], people[number] = hits[below].sum(axis=0), people[below].sum()
+                answer = int(hits[number].argmax())
+                if self.domain[node.attribute].missing:
+                    most = int(people[below].argmax())
+                    branches[most] = replace(branches[most], missing=True)
+            nodes[number] = Node(nodes[number].attribute, tuple(branches), answer=answer)
+        return TreeRelease(self._target.name, (*self.domain.values(), self._target), (), tuple(nodes))
+
+    def _nodes(self) -> list[Node]:
+        """The tree in the terms of its columns, without a way for missing values."""
+        return [
+            Node(counts=(0, 0))
+            if isinstance(node, Leaf)
+            else Node(node.attribute, tuple(self._branch(node, way) for way in range(len(node.ways))))
+            for node in self.tree.nodes
+        ]
 
     def _branch(self, node: Split, way: int) -> Branch:
         child = node.ways[way]
@@ -176,7 +200,7 @@ class J48Subject(Subject):
     @cached_property
     def _with_gaps(self) -> tuple[tuple[Node, ...], dict[int, str]]:
         """The nodes with one more leaf for those whose value is missing, after every test where there may be any."""
-        nodes = self.as_nodes()
+        nodes = self._nodes()
         column_of_leaf: dict[int, str] = {}
         for number, node in enumerate(list(nodes)):
             if node.attribute is not None and self.domain[node.attribute].missing:
