@@ -21,7 +21,7 @@ def merge_branches(job: Job) -> TreeRelease:
     if len(job.source.roots) != 1:
         raise DataError(
             "not-one-tree",
-            f"Merging branches is for a single tree; this is a forest of {len(job.source.roots):,}. Use method='splits'.",
+            f"Merging branches is for a single tree; this is a forest of {len(job.source.roots)}. Use method='splits'.",
         )
     if job.person is not None:
         raise DataError(

@@ -157,11 +157,12 @@ def prune_by_merging(release: TreeRelease, privacy: Requirement | int, *, by: By
         raise DataError("unknown-option", f"by must be 'counts' or 'hits'; got {by!r}.")
     _check(release)
     counts = release.counts
-    told: Sequence[Any] = counts
+    rows = list(counts)
     knowledge: Knowledge = ByCounts(requirement, counts[0])
+    told: list[Any] = rows
     if by == "hits":
         knowledge, told = ByHits(requirement, len(release.classes)), hits_of(counts)
-    root = _pruned(release.nodes, counts, told, knowledge)
+    root = _pruned(release.nodes, rows, told, knowledge)
     if not root.passes:
         raise impossible(requirement, by)
     attributes = {attribute.name: attribute for attribute in release.attributes}

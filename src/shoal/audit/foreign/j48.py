@@ -2,8 +2,8 @@
 """Trees of Weka's J48 as subjects of an audit, from the text that Weka prints.
 
 J48 puts a part of somebody whose value is missing into every branch of a test, and goes on with each. So his bin is the
-set of leaves that he is in. People have the same span exactly when the same tests are open to them and go the same ways;
-a missing public value is one more way, that of all branches together.
+set of leaves that he is in. People have the same span exactly when the same tests are open to them and go the same
+ways; a missing public value is one more way, that of all branches together.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ class J48Subject(Subject):
         self._target = Attribute.of(target, "private")
         self._categorical = frozenset(name for name, tests in tree.tests.items() if tests[0].threshold is None)
         self.domain = _domain(tree, self.own(table), domain)
+        self._values = {name: frozenset(attribute.values) for name, attribute in self.domain.items()}
         self.sha256 = fingerprint({"kind": "j48", "tree": hashlib.sha256(repr(tree.nodes).encode()).hexdigest()})
         self._last: tuple[Table, frozenset[str], Spans] | None = None
 
@@ -130,13 +131,13 @@ class J48Subject(Subject):
             printed = sum(leaf.people for leaf in self.tree.leaves)
             same = abs(printed - table.n_rows) <= 0.005 * len(self.tree.leaves) + 1e-6
             return [] if same else [_other_rows("All leaves together have")]
-        counts = self.leaf_counts(own, as_categorical(table[self.target]))
-        names = as_categorical(table[self.target]).names
+        target = as_categorical(table[self.target])
+        counts, place = self.leaf_counts(own, target), {name: i for i, name in enumerate(target.names)}
         differ = []
         for number, node in enumerate(self.tree.nodes):
             if isinstance(node, Leaf):
                 people = int(counts[number].sum())
-                hit = int(counts[number][names.index(node.label)])
+                hit = int(counts[number][place[node.label]])
                 if (people, people - hit) != (node.people, node.miss):
                     differ.append(number)
         if not differ:
@@ -189,11 +190,10 @@ class J48Subject(Subject):
         if node.threshold is not None:
             ends = (None, node.threshold) if way == 0 else (node.threshold, None)
             return Branch(child, intervals=(Interval(*ends),))
-        values = self.domain[node.attribute].values
-        named = tuple(in_terms_of(values, value) for value in node.values)
+        named = in_terms_of(self._values[node.attribute], node.values[0 if node.binary else way])
         if node.binary and way == 1:
-            return Branch(child, values=tuple(value for value in values if value != named[0]))
-        return Branch(child, values=(named[way],))
+            return Branch(child, values=tuple(v for v in self.domain[node.attribute].values if v != named))
+        return Branch(child, values=(named,))
 
     # ------------------------------------------------------------------------------------------ spans
 
@@ -271,7 +271,7 @@ class J48Subject(Subject):
         return parents
 
 
-def in_terms_of(values: Sequence[str], text: str) -> str:
+def in_terms_of(values: Collection[str], text: str) -> str:
     """The value that a text of Weka stands for: itself, or without the quotes that a filter of Weka put around it."""
     if text in values or len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"":
         return text
@@ -297,9 +297,9 @@ def _domain(tree: J48Tree, own: Table, domain: Mapping[str, Sequence[Any]] | Non
         tests = tree.tests[name]
         if tests[0].threshold is not None:
             continue
-        known = attribute.values
+        known = frozenset(attribute.values)
         named = dict.fromkeys(in_terms_of(known, value) for test in tests for value in test.values)
-        values = (*known, *(value for value in named if value not in known))
+        values = (*attribute.values, *(value for value in named if value not in known))
         for test in tests:
             listed = {in_terms_of(known, value) for value in test.values}
             if not test.binary and len(listed) < len(test.values):

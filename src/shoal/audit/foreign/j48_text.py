@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text that Weka's J48 prints of a tree, read into nodes; nothing in it is believed before it is checked.
 
-A line is a branch: as many ``|   `` as it is deep, the attribute, the test and, where it leads to a leaf, the class with
-the people in the leaf and those of them with another class::
+A line is a branch: as many ``|   `` as it is deep, the attribute, the test and, where it leads to a leaf, the class
+with the people in the leaf and those of them with another class::
 
     outlook = sunny
     |   humidity <= 75: yes (2.0)
@@ -59,8 +59,8 @@ class Leaf:
 class Split:
     """A test of one attribute.
 
-    `threshold` is that of a numeric attribute; `ways` lead to what is at most it and above. Otherwise `ways` lead to the
-    `values`, in their order, or where `binary` to the only value and to all others.
+    `threshold` is that of a numeric attribute; `ways` lead to what is at most it and above. Otherwise `ways` lead to
+    the `values`, in their order, or where `binary` to the only value and to all others.
     """
 
     attribute: str
@@ -198,10 +198,10 @@ def _nodes(lines: Sequence[str], names: Sequence[str]) -> list[Split | Leaf]:
             continue
         first = len(waiting)
         tests: list[str] = []
-        for line in each.below:
-            test, leaf = (line.text, None) if line.below else _leaf(line.text)
+        for below in each.below:
+            test, leaf = (below.text, None) if below.below else _leaf(below.text)
             tests.append(test)
-            waiting.append(line if leaf is None else leaf)
+            waiting.append(below if leaf is None else leaf)
         nodes.append(_split(tests, range(first, len(waiting)), names))
     return nodes
 
