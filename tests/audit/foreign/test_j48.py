@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Weka prints of a J48 tree, read as it stands, audited by the definition, and refused where Weka never wrote it."""
+"""What Weka prints of a J48 tree, read as it stands, audited by the definition, and refused where Weka did not."""
 
 from __future__ import annotations
 
