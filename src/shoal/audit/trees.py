@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shoal.audit.asking import ask, conclude
 from shoal.audit.columns import AuditColumn, stated_columns
 from shoal.audit.groups import Groups
+from shoal.audit.marginals import compare_marginals
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
@@ -43,6 +44,7 @@ def audit_tree(
     parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
     findings = describe_groups(release, counted, failing) + findings + compare_rows(release, counted)
     findings += compare_people(release, groups) + more_than_claimed(release, whose)
+    findings += compare_marginals(release, counted.table, requirement, whose)
     verdict = conclude(
         requirement,
         groups,

@@ -4,8 +4,8 @@
 Released trees enter; pseudo-data and joint models leave. Nothing here ever sees an owner's rows.
 """
 
+from shoal.release.marginal import Marginal
 from shoal.share.conjunctive_rule import ConjunctiveRule
-from shoal.share.draw import Marginal
 from shoal.share.generate import PseudoData, pseudo_data, pseudo_data_from_rules, uniform_data
 from shoal.share.naive_bayes import MixedNaiveBayes
 from shoal.share.paths import Path, paths_of

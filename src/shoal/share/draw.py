@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -15,21 +14,11 @@ from shoal.data.table import Column, smallest_dtype
 from shoal.errors import DataError
 from shoal.release.domain import Attribute, Interval
 from shoal.release.generalised import Generalised
+from shoal.release.marginal import Marginal
 
 Ids = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 Place = Literal["uniform", "middle", "end"]
-
-
-@dataclass(frozen=True)
-class Marginal:
-    """How many people have each of some cells of a column, as it was published.
-
-    The cells are disjoint; within one nothing is known, so its people are taken to be spread evenly over it.
-    """
-
-    cells: tuple[Generalised, ...]
-    counts: tuple[int, ...]
 
 
 class Drawer:

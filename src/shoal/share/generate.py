@@ -16,8 +16,9 @@ from shoal.data.table import Column, Table, smallest_dtype
 from shoal.errors import DataError
 from shoal.release import Attribute, TreeRelease
 from shoal.release.generalised import Generalised
+from shoal.release.marginal import Marginal
 from shoal.release.table import frame_columns
-from shoal.share.draw import Drawer, Marginal, Place
+from shoal.share.draw import Drawer, Place
 from shoal.share.paths import Path, check_disjoint, paths_of
 
 Ids = NDArray[np.int64]
