@@ -6,6 +6,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -269,6 +270,9 @@ def test_what_merging_does_not_look_at_is_refused():
             public=["town", "age"],
             sensitive=["salary"],
         )
+    counted = replace(wide_tree(4, 0), several_rows=True, people=20)
+    with pytest.raises(DataError, match="one person each"):
+        prune_by_merging(counted, 2)
 
 
 def test_a_requirement_that_no_tree_can_keep_is_said():

@@ -7,7 +7,6 @@ import numpy as np
 
 from shoal.data.table import Table
 from shoal.errors import DataError
-from shoal.privacy import needs_values
 from shoal.release import TreeRelease
 from shoal.repair.job import Job
 from shoal.repair.publish import publish
@@ -26,12 +25,6 @@ def merge_branches(job: Job) -> TreeRelease:
     if job.person is not None:
         raise DataError(
             "several-rows", "Merging branches is for rows that are one person each. Use method='splits' with person=."
-        )
-    if job.roles.sensitive and needs_values(job.requirement):
-        raise DataError(
-            "several-sensitive",
-            "Merging branches looks at the values of the target only, not at those of further sensitive columns. Use "
-            "method='splits'.",
         )
     whole = publish(
         [whole_tree(job.source, job.table)],

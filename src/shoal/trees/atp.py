@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import DataError, PromiseError
-from shoal.privacy import Requirement, as_requirement, claims
+from shoal.privacy import Requirement, as_requirement, claims, needs_values
 from shoal.privacy.hits import holds_by_hits
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
 from shoal.release.node import all_but
@@ -155,7 +155,7 @@ def prune_by_merging(release: TreeRelease, privacy: Requirement | int, *, by: By
     requirement = as_requirement(privacy)
     if by not in ("counts", "hits"):
         raise DataError("unknown-option", f"by must be 'counts' or 'hits'; got {by!r}.")
-    _check(release)
+    _check(release, requirement)
     counts = release.counts
     rows = list(counts)
     knowledge: Knowledge = ByCounts(requirement, counts[0])
@@ -216,7 +216,7 @@ def impossible(requirement: Requirement, by: By) -> PromiseError:
     return PromiseError("impossible", f"{what}{consequence}. Ask for less.")
 
 
-def _check(release: TreeRelease) -> None:
+def _check(release: TreeRelease, requirement: Requirement) -> None:
     private = [name for name in release.tested if release.attribute(name).role == "private"]
     if private:
         raise DataError(
@@ -226,6 +226,17 @@ def _check(release: TreeRelease) -> None:
         )
     if release.attribute(release.target).role == "public":
         raise DataError("private-tests", "The target of this tree is public, so its paths tell nothing private.")
+    if release.several_rows:
+        raise DataError(
+            "several-rows",
+            "Merging branches is for rows that are one person each. Use the other method of shoal repair.",
+        )
+    if release.sensitive and needs_values(requirement):
+        raise DataError(
+            "several-sensitive",
+            "Merging branches looks at the values of the target only, not at those of further sensitive columns. Use "
+            "the other method of shoal repair.",
+        )
 
 
 def _pruned(nodes: Sequence[Node], counts: Sequence[Any], told: Sequence[Any], knowledge: Knowledge) -> _Child:
