@@ -20,6 +20,7 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from shoal.audit.foreign import dumps
 from shoal.audit.foreign.dumps import refuse
@@ -90,7 +91,7 @@ class J48Tree:
         """The leaves, in the order of `nodes`."""
         return [node for node in self.nodes if isinstance(node, Leaf)]
 
-    @property
+    @cached_property
     def tests(self) -> dict[str, list[Split]]:
         """The tests of each attribute."""
         found: dict[str, list[Split]] = {}
