@@ -102,7 +102,7 @@ def test_example_16_what_is_merged():
     d, e, g, h = Hits(0, 3, 0), Hits(1, 5, 4), Hits(3, 6, 8), Hits(0, 3, 7)
     assert knowledge.together([d, e]) == Hits(1, 5, 7)
     assert knowledge.together([g, h]) == Hits(3, 8, 16)
-    assert not knowledge.passes(knowledge.together([d, h]))  # so h does not satisfy Rule 1 for d
+    assert knowledge.passes([knowledge.together([d, h])]) == [False]  # so h does not satisfy Rule 1 for d
 
 
 def test_fig_3_the_pruned_tree():
