@@ -147,7 +147,8 @@ def _draw(lines: dict[str, list[float]], ks: list[int], path: Path) -> None:
 
     figure = Figure(figsize=(8, 4.6), layout="constrained")
     ax = figure.subplots()
-    for number, (name, values) in enumerate(lines.items()):
+    drawn = {name: values for name, values in lines.items() if not np.isnan(values).all()}
+    for number, (name, values) in enumerate(drawn.items()):
         ax.plot(ks, [100 * value for value in values], marker="osD^v<>*P"[number % 9], label=name)
     ax.set_xscale("log")
     ax.set_xticks(ks, [str(k) for k in ks])
