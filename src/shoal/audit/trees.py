@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shoal.audit.asking import ask, conclude
 from shoal.audit.columns import AuditColumn, stated_columns
 from shoal.audit.groups import Groups
+from shoal.audit.marginals import compare_marginals, tells_private
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
@@ -39,10 +40,11 @@ def audit_tree(
     counted = recount(release, X, y, public, whose)
     sensitive = sensitive_columns(release, counted, requirement)
     groups = counted.groups
-    counts_for = groups.n_bins > 1
+    counts_for = (groups.n_bins > 1) | tells_private(release, counted.public)
     parts, failing, findings = ask(requirement, sensitive, groups, counts_for)
     findings = describe_groups(release, counted, failing) + findings + compare_rows(release, counted)
     findings += compare_people(release, groups) + more_than_claimed(release, whose)
+    findings += compare_marginals(release, counted.table, requirement, whose)
     verdict = conclude(
         requirement,
         groups,

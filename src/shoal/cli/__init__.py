@@ -25,10 +25,13 @@ from shoal.cli.clusters import clusters
 from shoal.cli.compare import compare
 from shoal.cli.demo import demo
 from shoal.cli.describe import describe
+from shoal.cli.generate import generate
 from shoal.cli.init import init
 from shoal.cli.ledger import ledger
 from shoal.cli.options import Usage
+from shoal.cli.pool import pool
 from shoal.cli.predict import predict
+from shoal.cli.publish import publish
 from shoal.cli.repair import repair
 from shoal.cli.rules import rules
 from shoal.cli.tree import tree
@@ -44,7 +47,12 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help and one-line errors, the same in a pipe as on a terminal
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (init, describe, tree, clusters, anonymize, compare, rules, audit, attack, repair, predict, demo, bench):
+VERBS = (
+    *(init, describe, tree, clusters, anonymize, compare, rules),
+    *(publish, pool, generate),
+    *(audit, attack, repair, predict, demo, bench),
+)
+for verb in VERBS:
     app.command()(verb)
 app.add_typer(ledger)
 

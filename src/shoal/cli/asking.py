@@ -68,6 +68,9 @@ class Question:
 
 def question(thing: Thing, project: Project, source: Path | None, *, requires: bool = True) -> Question:
     """What to ask of a thing; where nothing is required of groups, `requires` is False."""
+    if thing.kind == "release" and thing.what.kind == "joint":
+        assert source is not None
+        return _of_joint(thing.what, project, source, _required(project) if requires else None)
     if thing.kind == "release":
         return _of_release(thing.what, project, source)
     if thing.kind == "table":
@@ -140,6 +143,29 @@ def _of_model(model: Any, project: Project, source: Path, required: Requirement 
         },
         is_model=True,
     )
+
+
+def _of_joint(release: Any, project: Project, source: Path, required: Requirement | None) -> Question:
+    """A joint model against the rows of one owner: what he can tell apart of his own people."""
+    from shoal.share import JointModel
+    from shoal.share.spans import spans_of
+
+    model = JointModel(release)
+    table = read_for(release, project, source)
+    known = known_to_attacker(release.first, project)
+    public = list(release.first.public) if known is None else known
+    options = {
+        "public": [name for name in public if name in table],
+        "privacy": required,
+        "domain": {name: values for name, values in model.declared.items() if name in table},
+        "sensitive": (),
+        "person": project.person,
+    }
+    note = (
+        "A joint model is a function of what owners published, so it tells nothing that they do not tell. This counts "
+        "how finely it would part these people if it had been learned from them: a worst case."
+    )
+    return Question(spans_of(model), table, release.target, options=options, note=note)
 
 
 def _of_rules(rules: Any, project: Project, source: Path) -> Question:

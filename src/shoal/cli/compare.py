@@ -42,7 +42,7 @@ def compare(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Generalise a table by every method for the same promise, and tell what each costs.
+    """Generalise a table by every method, side by side.
 
     Nothing is written but the plot. Where there is a target, a C4.5 tree is learned from each result and tested on
     rows that had no part in it.

@@ -162,11 +162,11 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None] 
         seen[path.resolve()] = "was named for another output too"
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all."""
     from shoal.release.files import write_atomically
 
-    write_atomically(path, text)
+    write_atomically(path, content)
     written.append(str(path))
 
 

@@ -48,13 +48,17 @@ def predict(
 
     output.check_outputs([out], [release, file, project.file])
     loaded = open_release(release, "predict")
-    check_kind(loaded, "predict", "tree", "ensemble", "model", "clusters")
+    check_kind(loaded, "predict", "tree", "ensemble", "model", "clusters", "joint")
     table = read_for(loaded, project, file)
     if loaded.kind == "clusters":
         if proba or unknown is not Unknown.error:
             raise Usage("A row is in one cluster, the nearest: leave out --proba and --unknown.")
         named, answer = "cluster", loaded.predict(table)
     else:
+        if loaded.kind == "joint":
+            from shoal.share import JointModel
+
+            loaded = JointModel(loaded)
         named, answer = loaded.target, loaded.predict(table, unknown=unknown.value)
     if answer.dtype.kind == "b":
         answer = answer.astype(str)  # True, as in the release, not true

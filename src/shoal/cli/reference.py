@@ -51,6 +51,11 @@ JSON_KEYS = {
     "`accuracy`; or `method` and `refused`), `written`",
     "rules": "`release` (as in its file), `report` (`mined`, `certain`, `safe_alone`, `most`, `greedy`, `kept`, "
     "`generalised`, `public`, `worth`, `greedy_worth`, `most_worth`, `dropped`), `written`",
+    "publish": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
+    "pool": "`target`, `learner`, `people`, `rows` (null where trees are asked), `owners` (each `owner`, `people`, "
+    "`leaves`, `classes`, `class_distance`, `disagreement`, `with`, `outlier`), `disagreements` (each `column`, "
+    "`severity`, `message`), `outliers`, `promise`, `written`",
+    "generate": "`shoal`, `warning`, `rows`, `columns`, `target`, `made_from`, `written`",
     "audit": "`what`, `holds`, `smallest_group`, `people`, `rows`, `unit`, `groups`, `exempt_groups`, `requirements`, "
     "`claims`, `public`, `columns` (each `name`, `role`, `use`, `type`, `domain`), `exposed`, `exposed_share`, "
     "`highest_confidence`, `exact`, `group_sizes`, `risk`, `measures` (one each for the target and every sensitive "

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -20,7 +20,11 @@ from shoal.cli.things import Thing, open_thing
 def repair(
     project: Project,
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A tree or a forest: a release, or a scikit-learn model (.skops).")
+        Path,
+        typer.Argument(
+            metavar="MODEL",
+            help="A tree or a forest: a release, a scikit-learn model (.skops), or what Weka prints of a J48 tree.",
+        ),
     ],
     data: Data = None,
     out: Annotated[
@@ -33,6 +37,14 @@ def repair(
         bool,
         typer.Option("--keep", help="Keep also splits and trees that the requirement allows but that do not pay."),
     ] = False,
+    method: Annotated[
+        Literal["splits", "atp"],
+        typer.Option(
+            "--method",
+            help="splits: put splits back while the promise holds. atp: keep all splits of a single tree and merge "
+            "branches that break it.",
+        ),
+    ] = "splits",
     report: Report = None,
     trust_pickle: TrustPickle = False,
     as_json: Json = False,
@@ -54,7 +66,13 @@ def repair(
         asked = question(opened, project, source)
     with output.busy("Repairing"):
         done = mend(
-            asked.what, asked.X, asked.y, test=_test(test, asked, project), prune=not keep, **_options(asked, project)
+            asked.what,
+            asked.X,
+            asked.y,
+            test=_test(test, asked, project),
+            prune=not keep,
+            method=method,
+            **_options(asked, project),
         )
     if report is not None:
         output.write_audit_report(report, done.release, done.audit)

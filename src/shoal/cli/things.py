@@ -18,6 +18,7 @@ TEXTS = (".csv", ".tsv", ".txt")
 LOOKED_AT = 4096  # bytes from the beginning of a file
 # what XGBoost and LightGBM write first into their JSON; ours says "shoal-release" there
 BOOSTER = re.compile(rb'\{\s*"(learner|version|name|tree_info|Config)"\s*:')
+J48 = re.compile(rb"^(=== (Run information|Classifier model)|J48 (un)?pruned tree)", re.MULTILINE)
 UBJSON = re.compile(rb"\{[iUIlL]")
 RULES = re.compile(r"antecedents?\b.*\bconsequents?\b|consequents?\b.*\bantecedents?\b")
 
@@ -51,7 +52,8 @@ def kind_of(path: Path) -> Kind:
         return "model" if BOOSTER.search(head) and b"shoal-release" not in head else "release"
     if suffixes and suffixes[-1] in TABLES:
         return "table"
-    if any(suffix in TEXTS for suffix in suffixes[-2:]) and not head.startswith(b"tree\n"):  # LightGBM begins so
+    is_model = head.startswith(b"tree\n") or J48.search(head)  # LightGBM begins so, and what Weka prints
+    if any(suffix in TEXTS for suffix in suffixes[-2:]) and not is_model:
         line = head.decode("utf-8", errors="replace").splitlines()[0]
         return "rules" if RULES.search(line) else "table"
     return "model"

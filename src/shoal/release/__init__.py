@@ -16,6 +16,7 @@ from shoal.release.clusters import ClustersRelease
 from shoal.release.domain import Attribute, Interval
 from shoal.release.ensemble import EnsembleRelease
 from shoal.release.files import read_json
+from shoal.release.joint import JointRelease, parse_joint
 from shoal.release.model import ModelRelease
 from shoal.release.node import Branch, Node
 from shoal.release.parse import parse_tree
@@ -35,6 +36,7 @@ __all__ = [
     "ClustersRelease",
     "EnsembleRelease",
     "Interval",
+    "JointRelease",
     "ModelRelease",
     "Node",
     "RulesRelease",
@@ -47,6 +49,7 @@ __all__ = [
 _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "tree": lambda body, folder: parse_tree(body),
     "ensemble": lambda body, folder: parse_ensemble(body),
+    "joint": lambda body, folder: parse_joint(body),
     "clusters": lambda body, folder: parse_clusters(body),
     "model": parse_model,  # where it takes private columns, the fitted model is in a file beside it
     "rules": lambda body, folder: parse_rules(body),
@@ -57,8 +60,8 @@ _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
 def load(path: str | Path) -> Any:
     """Read a release from its file; a broken or hostile one is refused with one sentence.
 
-    A `TreeRelease`, an `EnsembleRelease`, a `ClustersRelease`, a `RulesRelease`, a `TableRelease` or a `ModelRelease`,
-    as the file says.
+    A `TreeRelease`, an `EnsembleRelease`, a `ClustersRelease`, a `RulesRelease`, a `TableRelease`, a `ModelRelease` or
+    a `JointRelease`, as the file says.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):

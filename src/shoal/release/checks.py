@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from shoal.errors import ReleaseError
 
 MAX_NODES = 1_000_000
+MAX_BRANCHES = 100_000  # of one node
 MAX_ATTRIBUTES = 10_000
 MAX_VALUES = 1_000_000
 MAX_COUNT = 2**53

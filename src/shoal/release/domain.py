@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -47,6 +48,11 @@ class Attribute:
                 column.name, role, "categorical", values=column.names, missing=column.missing, labels=column.labels
             )
         return cls(column.name, role, "numeric", bounds=column.bounds, integer=column.integer, missing=column.missing)
+
+    @cached_property
+    def value_set(self) -> frozenset[str]:
+        """The values of a categorical column, to look one up."""
+        return frozenset(self.values)
 
     @property
     def own_values(self) -> NDArray[Any]:
@@ -155,7 +161,8 @@ class Atoms:
     def of_branch(self, branch: Branch) -> NDArray[np.int64]:
         """The atoms that take a branch; one that is in two of its intervals comes twice."""
         parts = [self.of_values(branch.values)]
-        parts += [np.arange(self.n)[self.of_interval(interval)] for interval in branch.intervals]
+        spots = [self.of_interval(interval) for interval in branch.intervals]
+        parts += [np.arange(spot.start, spot.stop) for spot in spots]
         if branch.missing:
             parts.append(np.array([self.n - 1]))
         return np.concatenate(parts)

@@ -16,6 +16,7 @@ from shoal.privacy import requirement_from_claims
 from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release import checks
 from shoal.release.domain import Attribute
+from shoal.release.marginal import Marginal, parse_marginals
 from shoal.release.node import Node, renumber
 from shoal.release.parse_node import check_predicted, parse_node, parse_weights
 from shoal.release.statement import statement_of
@@ -23,13 +24,14 @@ from shoal.release.tree import TreeRelease
 from shoal.release.verdict import Verdict
 
 MAX_DEPTH = 400
+MAX_WORK = 2**30  # atoms looked at to see that a tree is a function: some seconds
 LABELS = {"string": str, "integer": int, "number": float, "boolean": {"True": True, "False": False}.__getitem__}
 
 
 def parse_tree(body: dict[str, Any]) -> TreeRelease:
     """Build the release that a JSON body describes, or say what is wrong and where."""
     needed = {"format", "kind", "target", "attributes", "claims", "nodes"}
-    checks.keys(body, "release", needed, {"sensitive", "unused", "weights", "people", "audit"})
+    checks.keys(body, "release", needed, {"sensitive", "unused", "weights", "people", "marginals", "audit"})
     attributes = tuple(
         parse_attribute(entry, f"attributes[{i}]")
         for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
@@ -51,7 +53,7 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
     )
     _check_shape(nodes)
     weights = parse_weights(body["weights"], target) if "weights" in body else None
-    counted = statement_of(nodes) == "counts"
+    counted, people = statement_of(nodes) == "counts", 0
     if counted:
         people = sum(sum(node.counts) for node in nodes if node.counts is not None)
         if not 0 < people <= checks.MAX_COUNT:
@@ -67,10 +69,21 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
         weights=weights,
         several_rows="people" in body,
         people=_people(body, nodes, counted=counted),
+        marginals=_marginals(body, by_name, target.name, people if counted else None),
         verdict=parse_verdict(body.get("audit"), sizes=counted),
     )
     _check_total(release)
     return release
+
+
+def _marginals(
+    body: dict[str, Any], by_name: dict[str, Attribute], target: str, people: int | None
+) -> dict[str, Marginal]:
+    if "marginals" not in body:
+        return {}
+    if people is None:
+        checks.refuse("marginals", "count people, and the leaves of this release do not")
+    return parse_marginals(body["marginals"], by_name, target, people=None if "people" in body else people)
 
 
 def _people(body: dict[str, Any], nodes: tuple[Node, ...], *, counted: bool) -> int | None:
@@ -189,6 +202,7 @@ def _check_total(release: TreeRelease) -> None:
     """Every value that can reach a node takes exactly one branch there, so that the tree is a function."""
     routing = release.routing
     stack: list[tuple[int, dict[int, NDArray[np.bool_]]]] = [(0, {})]
+    work = 0
     while stack:
         number, allowed = stack.pop()
         test = int(routing.tests[number])
@@ -201,6 +215,11 @@ def _check_total(release: TreeRelease) -> None:
         for branch in release.nodes[number].branches:
             own = atoms.of_branch(branch)
             np.add.at(taken, own, 1)
+            if routing.tests[branch.node] < 0:
+                continue
+            work += atoms.n
+            if work > MAX_WORK:
+                checks.refuse("nodes", "have too many branches with too many values each")
             mask = np.zeros(atoms.n, dtype=bool)
             mask[own] = True
             stack.append((branch.node, {**allowed, test: here & mask}))

@@ -16,8 +16,8 @@ MAX_TREES = 10_000
 def parse_ensemble(body: dict[str, Any]) -> EnsembleRelease:
     """Build the release that a JSON body describes, or say what is wrong and where."""
     frame = {key: value for key, value in body.items() if key not in ("trees", "audit")}
-    if "trees" not in body or "nodes" in body:
-        checks.refuse("release", "must have 'trees', and no 'nodes' of its own")
+    if "trees" not in body or "nodes" in body or "marginals" in body:
+        checks.refuse("release", "must have 'trees', and no 'nodes' or 'marginals' of its own")
     trees = []
     n_nodes = 0
     for i, entry in enumerate(checks.items(body["trees"], "trees", MAX_TREES)):

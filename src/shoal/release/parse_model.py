@@ -28,8 +28,8 @@ CLOSE = 1e-3  # shares are rounded where they are written
 def parse_model(body: dict[str, Any], folder: Path) -> ModelRelease:
     """Build the release that a JSON body and its file describe, or say what is wrong and where."""
     checks.keys(body, "release", _KEYS, {"cuts", "table", "files", "audit"})
-    if not isinstance(body["groups"], dict) or "audit" in body["groups"]:
-        checks.refuse("groups", "must be a tree, without an audit of its own")
+    if not isinstance(body["groups"], dict) or {"audit", "marginals"} & set(body["groups"]):
+        checks.refuse("groups", "must be a tree, without an audit or marginals of its own")
     checks.keys(body["groups"], "groups", {"format", "kind"}, set(body["groups"]))
     if body["groups"]["kind"] != "tree" or body["groups"]["format"] != body["format"]:
         checks.refuse("groups", "must be a tree of the same format")

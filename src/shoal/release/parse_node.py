@@ -32,7 +32,7 @@ def parse_node(entry: Any, at: str, attributes: dict[str, Attribute], target: At
     attribute = attributes.get(checks.text(entry["attribute"], f"{at}.attribute"))
     if attribute is None or attribute is target:
         checks.refuse(f"{at}.attribute", "must be one of the attributes, and not the target")
-    branches = checks.items(entry["branches"], f"{at}.branches", checks.MAX_NODES)
+    branches = checks.items(entry["branches"], f"{at}.branches", checks.MAX_BRANCHES)
     return Node(
         attribute=attribute.name,
         branches=tuple(_branch(branch, f"{at}.branches[{j}]", attribute) for j, branch in enumerate(branches)),
@@ -101,7 +101,7 @@ def parse_parts(entry: Any, at: str, attribute: Attribute) -> tuple[tuple[str, .
     intervals: tuple[Interval, ...] = ()
     if "values" in entry:
         values = checks.texts(entry["values"], f"{at}.values", checks.MAX_VALUES)
-        if len(set(values)) < len(values) or not set(values) <= set(attribute.values):
+        if len(set(values)) < len(values) or not attribute.value_set.issuperset(values):
             checks.refuse(f"{at}.values", "must be values of the attribute, each once")
     elif "intervals" in entry:
         if "above" in entry or "at_most" in entry:

@@ -106,7 +106,7 @@ def stating(release: TreeRelease, statement: Statement) -> TreeRelease:
         )
         for number, (node, answer) in enumerate(zip(release.nodes, release.answers.tolist(), strict=True))
     )
-    less = replace(release, nodes=nodes, people=None, verdict=None)
+    less = replace(release, nodes=nodes, people=None, marginals={}, verdict=None)  # those count people, too
     return replace(less, verdict=carried(release.verdict, release.sha256, less.sha256))
 
 

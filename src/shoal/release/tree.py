@@ -21,6 +21,7 @@ from shoal.release import export, show
 from shoal.release.answers import believed, likeliest, people_by_class, shares_of, stated_shares, weighted
 from shoal.release.domain import Attribute, plain
 from shoal.release.files import FORMAT, write_json
+from shoal.release.marginal import Marginal
 from shoal.release.node import Branch, Node
 from shoal.release.routing import Routing
 from shoal.release.statement import WORDS, Statement, statement_of, states_less, stating
@@ -58,6 +59,9 @@ class TreeRelease:
         or in one with several classes, counts in each.
     people
         With several rows a person: how many different people there are; None where no numbers are stated.
+    marginals
+        For some columns how their values are distributed: so many people in each of some cells. They are for making
+        pseudo-data; predictions do not use them.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
 
@@ -80,6 +84,7 @@ class TreeRelease:
     weights: tuple[float, ...] | None = None
     several_rows: bool = False
     people: int | None = None
+    marginals: Mapping[str, Marginal] = field(default_factory=dict)
     verdict: Verdict | None = field(default=None)
 
     kind = "tree"
@@ -276,6 +281,9 @@ class TreeRelease:
             **({"sensitive": list(self.sensitive)} if self.sensitive else {}),
             **({"unused": dict(self.unused)} if self.unused else {}),
             **({"people": self.people} if self.several_rows else {}),
+            **(
+                {"marginals": {name: each.to_json() for name, each in self.marginals.items()}} if self.marginals else {}
+            ),
             **(
                 {}
                 if self.weights is None

@@ -6,6 +6,7 @@ and what that cost. Splits are collapsed or passed over, never moved or added. T
 no counting with what is here.
 """
 
+from shoal.repair.hits import EstimatedTree, prune_by_hits
 from shoal.repair.repair import Repair, repair
 
-__all__ = ["Repair", "repair"]
+__all__ = ["EstimatedTree", "Repair", "prune_by_hits", "repair"]

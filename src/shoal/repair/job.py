@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.audit.foreign import read_model
 from shoal.audit.foreign.dumps import final_estimator
 from shoal.audit.foreign.grove_subject import GroveSubject
+from shoal.audit.foreign.j48 import J48Subject
 from shoal.audit.recount import fit_target
 from shoal.audit.subject import known_columns
 from shoal.audit.trees import column_names
@@ -185,16 +187,20 @@ def of_foreign(
     domain: Mapping[str, Sequence[Any]] | None,
     person: str | None,
 ) -> Job:
-    """A tree or a forest that somebody else trained."""
+    """A tree or a forest that somebody else trained, or the text of a J48 tree."""
     if privacy is None:
         raise RequirementError("no-requirement", "This model claims nothing, so say what it shall keep: privacy=10.")
     subject, rows = read_model(model, X, y, domain=domain, also=[*sensitive, *([person] if person else [])])
-    if not (isinstance(subject, GroveSubject) and subject.exact and subject.grove.combine == "mean" and subject.labels):
+    if not isinstance(subject, J48Subject) and not (
+        isinstance(subject, GroveSubject) and subject.exact and subject.grove.combine == "mean" and subject.labels
+    ):
         raise DataError(
             "cannot-repair",
             f"This is {subject.what}; only trees and forests that predict classes, with one column a test, can be "
             "repaired. Mine it again instead, for example with AnonymousModel.",
         )
+    if isinstance(subject, J48Subject):
+        rows = subject.own(rows)
     requirement = as_requirement(privacy)
     assert subject.target is not None
     if person is not None and (person == subject.target or person in subject.domain):
@@ -212,12 +218,16 @@ def of_foreign(
     # read_model has refused names that are no columns; the others may be of columns that the model does not look at
     declared = {name: values for name, values in (domain or {}).items() if name in rows}
     table = declare_domain(rows, roles, declared, {}, people=people_behind(requirement), person=whose)
-    source = GroveTrees(subject.grove, subject.features, table)
+    source: Source
+    answer: Callable[[Any], NDArray[Any]]
+    if isinstance(subject, J48Subject):
+        printed = subject.to_release()
+        source, answer = ReleasedTrees((printed,), table), partial(answers_of, printed)
+    else:
+        source = GroveTrees(subject.grove, subject.features, table)
+        answer = partial(_answers, subject)
     weights = _weights(model, table[target.name])
-    known = frozenset(declared)
-    return Job(
-        source, table, roles, requirement, known, whose, weights, "counts", lambda given: _answers(subject, given)
-    )
+    return Job(source, table, roles, requirement, frozenset(declared), whose, weights, "counts", answer)
 
 
 def _weights(model: Any, target: Column) -> tuple[float, ...] | None:

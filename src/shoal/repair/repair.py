@@ -11,10 +11,11 @@ import numpy as np
 
 from shoal.audit import Audit, audit
 from shoal.data.table import Column, Table
-from shoal.errors import PromiseError
+from shoal.errors import DataError, PromiseError
 from shoal.privacy import Requirement
 from shoal.release import EnsembleRelease, TreeRelease
 from shoal.repair.job import Job, answers_of, classes_of, of_foreign, of_release
+from shoal.repair.merge import merge_branches
 from shoal.repair.promise import Promise
 from shoal.repair.prune import prune as prune_tree
 from shoal.repair.prune import worth_keeping
@@ -24,6 +25,7 @@ from shoal.trees.publish import count_people
 from shoal.trees.spans import root_refusal
 
 PERSON = "\x00person"  # a name that no column has
+Method = Literal["splits", "atp"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,13 +108,15 @@ def repair(
     person: str | None = None,
     test: tuple[Any, Any] | None = None,
     prune: bool = True,
+    method: Method = "splits",
 ) -> Repair:
     """Collapse as little of a tree or a forest as a requirement needs, and release what is left.
 
     Parameters
     ----------
     model
-        A tree or a forest of scikit-learn, also at the end of a pipeline, or a release of trees.
+        A tree or a forest of scikit-learn, also at the end of a pipeline, a J48 tree as Weka prints it (`J48Model`), or
+        a release of trees.
     X, y
         The rows it was learned from, and the target's values or the name of its column in `X`.
     privacy
@@ -133,7 +137,11 @@ def repair(
     prune
         Whether to leave out, too, what the requirement allows but does not pay: splits of a single tree below which no
         fewer errors are expected, and trees of a forest that make its answer worse. A model that keeps the requirement
-        already is left as it is.
+        already is left as it is. It is about ``"splits"`` only.
+    method
+        ``"splits"``: splits are put back, best first, as long as the requirement allows. ``"atp"``: every split stays,
+        and branches whose paths break the requirement are merged with their siblings, from the leaves upwards
+        (`shoal.trees.atp.prune_by_merging`). That is for a single tree whose tests are all public.
 
     Returns
     -------
@@ -160,6 +168,8 @@ def repair(
     >>> done.before.holds, done.audit.holds, done.audit.smallest_group >= 100
     (False, True, True)
     """
+    if method not in ("splits", "atp"):
+        raise DataError("unknown-option", f"method must be 'splits' or 'atp'; got {method!r}.")
     model = getattr(model, "release_", model)
     if isinstance(model, TreeRelease | EnsembleRelease):
         job = of_release(model, X, y, privacy, public, person)
@@ -169,17 +179,7 @@ def repair(
         before = audit(
             model, X, y, public=job.known, privacy=job.requirement, domain=domain, sensitive=sensitive, person=person
         )
-    promise = Promise(job.requirement, job.sensitive(), job.person)
-    told = job.roles.target_role == "public"
-    n = job.table.n_rows
-    if not told and not promise.holds(np.zeros(n, dtype=np.int64), 1, np.arange(n)).all():
-        raise root_refusal(n if job.person is None else int(job.person.max()) + 1)
-    weight = job.weight_of_class
-    kept = Regrowth(job.source, job.table, job.target, weight, job.roles.public, promise, told=told).run()
-    prune = prune and not before.holds
-    if prune and len(kept) == 1:
-        prune_tree(kept[0], job.target, weight)
-    release = _released(kept, job, prune=prune)
+    release = merge_branches(job) if method == "atp" else _regrown(job, prune=prune and not before.holds)
     judged = audit(release, _rows(job), person=PERSON if release.several_rows else None)
     if not judged.holds:
         raise PromiseError("repair-failed", "The repaired model did not pass its own audit; nothing was released.")
@@ -194,6 +194,20 @@ def repair(
         accuracy=_accuracies(job, release, X, y),
         test_accuracy=None if test is None else _accuracies(job, release, *test),
     )
+
+
+def _regrown(job: Job, *, prune: bool) -> TreeRelease | EnsembleRelease:
+    """The release of the splits that the requirement allows."""
+    promise = Promise(job.requirement, job.sensitive(), job.person)
+    told = job.roles.target_role == "public"
+    n = job.table.n_rows
+    if not told and not promise.holds(np.zeros(n, dtype=np.int64), 1, np.arange(n)).all():
+        raise root_refusal(n if job.person is None else int(job.person.max()) + 1)
+    weight = job.weight_of_class
+    kept = Regrowth(job.source, job.table, job.target, weight, job.roles.public, promise, told=told).run()
+    if prune and len(kept) == 1:
+        prune_tree(kept[0], job.target, weight)
+    return _released(kept, job, prune=prune)
 
 
 def _rows(job: Job) -> Table:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit.foreign import blackbox, centroids, dumps, lightgbm, trees, xgboost
+from shoal.audit.foreign import blackbox, centroids, dumps, j48, lightgbm, trees, xgboost
 from shoal.audit.foreign.features import check_traced
 from shoal.audit.result import Finding
 from shoal.audit.rules import Rules
@@ -25,7 +25,7 @@ from shoal.errors import DataError
 from shoal.release.model_file import keeps_rows, parts_inside
 
 # the first that knows the model takes it; what none of them knows is a black box
-READERS = (trees.read, lightgbm.read, xgboost.read, centroids.read)
+READERS = (trees.read, lightgbm.read, xgboost.read, j48.read, centroids.read)
 
 
 def read_model(
@@ -164,7 +164,7 @@ def _kept(model: Any, n_rows: int, clusters: bool) -> tuple[Finding, ...]:
 def _predicts(model: Any) -> bool:
     """Whether a model was taught a target. Without it bins would be too few, and groups that fail could seem exempt."""
     final = dumps.final_estimator(model)
-    if isinstance(final, lightgbm.LightGBMModel | xgboost.XGBoostModel):
+    if isinstance(final, lightgbm.LightGBMModel | xgboost.XGBoostModel | j48.J48Model):
         return True
     if dumps.is_of(final, "lightgbm") or dumps.is_of(final, "xgboost"):
         return True

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from shoal.audit.foreign import dumps
+from shoal.audit.foreign.j48 import J48Model
+from shoal.audit.foreign.j48_text import BEGINS as J48_BEGINS
 from shoal.audit.foreign.lightgbm import LightGBMModel
 from shoal.audit.foreign.xgboost import XGBoostModel
 from shoal.errors import ReleaseError, ShoalError
@@ -25,8 +27,8 @@ from shoal.release.model_file import MAX_MODEL_BYTES
 from shoal.release.model_file import load_model as load_skops
 
 TAKEN = (
-    "Shoal reads its own releases, skops files of scikit-learn models, LightGBM's text (Booster.save_model) and "
-    "XGBoost's JSON (save_model('model.json'))"
+    "Shoal reads its own releases, skops files of scikit-learn models, LightGBM's text (Booster.save_model), "
+    "XGBoost's JSON (save_model('model.json')) and what Weka prints of a J48 tree"
 )
 HEAD = 4096
 # a pickle of today begins with its version, an old one with the first thing it builds
@@ -50,7 +52,8 @@ def load_model(path: str | os.PathLike[str], *, trust_pickle: bool = False) -> A
     ----------
     path
         A release of Shoal, a skops file of a scikit-learn model, the text that LightGBM's `Booster.save_model` writes,
-        or the JSON that XGBoost's `save_model("model.json")` writes. Which of them it is, its content says.
+        the JSON that XGBoost's `save_model("model.json")` writes, or what Weka prints of a J48 tree. Which of them it
+        is, its content says.
     trust_pickle
         Whether a pickle or joblib file may be loaded. Loading one runs whatever its author put into it, with all that
         you may do on this machine: say so only of a file that you made yourself and that nobody could change since.
@@ -58,7 +61,7 @@ def load_model(path: str | os.PathLike[str], *, trust_pickle: bool = False) -> A
     Returns
     -------
     object
-        A release, a fitted model, a `LightGBMModel` or an `XGBoostModel`: all of them are what `audit` takes.
+        A release, a fitted model, a `LightGBMModel`, an `XGBoostModel` or a `J48Model`: all are what `audit` takes.
 
     Examples
     --------
@@ -105,6 +108,8 @@ def _load(path: Path, raw: bytes, shown: str, trust_pickle: bool) -> Any:
         return _unpickle(path, shown) if trust_pickle else _refuse_pickle(shown)
     if re.match(rb"tree\r?\n", text):
         return LightGBMModel(_decode(text))
+    if J48_BEGINS.search(text[:HEAD]):
+        return J48Model(_decode(text))
     if re.match(rb"\s*\{\s*\"", text):
         return _from_json(path, text, shown)
     known = (what for start, what in OTHERS if re.match(start, text))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from shoal.audit.boxes import Boxes, Covering
 from shoal.audit.ensembles import joint_spans, what_ensemble
 from shoal.audit.groups import Ids, Spans, numbered
+from shoal.audit.marginals import tells_private
 from shoal.audit.models import as_stated, has_choice
 from shoal.audit.recount import fit_target
 from shoal.audit.spans import TreeSpans
@@ -102,7 +104,8 @@ class ReleasedTree(Released):
     """A released tree: its bins are leaves and the values of the target."""
 
     def __init__(self, release: TreeRelease) -> None:
-        super().__init__(release, what_tree(release), release.tested, release.target)
+        looked_at = dict.fromkeys((*release.tested, *release.marginals))
+        super().__init__(release, what_tree(release), tuple(looked_at), release.target)
         self.roles = {each.name: each.role for each in release.attributes} | dict(release.unused)
 
     def bins(self, table: Table) -> Ids:
@@ -112,8 +115,9 @@ class ReleasedTree(Released):
         return np.asarray(self.release.routing.apply(self.fitted(table)))
 
     def spans(self, table: Table, public: Collection[str]) -> Spans:
-        """The leaves that every row may be in."""
-        return self._walk(table, public)[1]
+        """The leaves that every row may be in; none is alone where private columns are told of besides."""
+        spans = self._walk(table, public)[1]
+        return replace(spans, n_bins=np.maximum(spans.n_bins, 2)) if tells_private(self.release, public) else spans
 
     def _walk(self, table: Table, public: Collection[str]) -> tuple[TreeSpans, Spans]:
         tree_spans = TreeSpans(self.release, public)
