@@ -72,7 +72,8 @@ def test_other_options(clinic, shoal):
     body = json.loads(out)
     assert sorted(body) == ["audit", "measures", "release", "written"]
     assert body["audit"]["smallest_group"] >= 100
-    assert sorted(body["measures"]) == ["average_class_size", "cm", "dm", "groups", "lm"]
+    measures = ["average_class_size", "cm", "dm", "entropy", "groups", "left_out", "lm", "precision"]
+    assert sorted(body["measures"]) == measures
     assert body["written"] == ["a.json", "a.csv"]
     assert body["release"]["files"][0]["name"] == "a.csv"
     assert shoal("anonymize", "--max-depth", 1)[0] == 0  # only told, nothing written

@@ -161,7 +161,7 @@ def test_continuous_columns_beside_categories_and_gaps(n_private: int) -> None:
     subject, table = read_model(model, people)
     known = [name for name in people if name not in [*private, "job"]]
     points = np.full((80, 9, 9), np.nan)
-    boxes = private_boxes(subject._features, subject.domain, known)
+    boxes = private_boxes(subject.features, subject.domain, known)
     assert len(boxes) == 2  # with a, and without
     assert all(len(box.starts) == 3 for box in boxes)
     state = reach(subject._model.cells, subject._points(table, known), boxes, points)

@@ -69,5 +69,8 @@ def test_missing_values_and_unknown_ones_are_refused(people):
     model = AnonymousClusters(5, public=["age"], domain={"dose": [0, 20]}).fit(people)
     with pytest.raises(DataError, match="1 row"):
         model.predict(people.head(3).assign(sex=["f", "x", "m"]))
-    with pytest.raises(DataError, match=r"missing \(NaN\) in 1 row"):
-        AnonymousClusters(5).fit(people.assign(age=[np.nan, *people["age"][1:]]))
+    with pytest.raises(DataError, match="1 row"):
+        model.predict(people.head(3).assign(sex=["f", None, "m"]))
+    lacking = people.assign(age=[np.nan, *people["age"][1:]], dose=[np.nan, np.nan, *people["dose"][2:]])
+    with pytest.raises(DataError, match=r"missing \(NaN\): 'age' in 1 row\(s\), 'dose' in 2 row\(s\)"):
+        AnonymousClusters(5).fit(lacking)

@@ -11,7 +11,7 @@ from helpers.strategies import cases
 from shoal import KAnonymity, PromiseError, audit
 from shoal.anonymize import anonymize_by_tree
 from shoal.evaluate import measure_table
-from shoal.evaluate.tables import cell_losses
+from shoal.evaluate.losses import cell_losses
 from shoal.papers.adult import CATEGORICAL, TARGET, Adult, classification_metric
 from shoal.release import Attribute, Interval
 from shoal.release.generalised import Generalised

@@ -9,8 +9,6 @@ import pytest
 from referencing import Registry, Resource
 
 from shoal import AnonymousRules, Confidence, audit, load
-from shoal.audit.together.released import as_subject
-from shoal.cli import run
 from shoal.errors import DataError, PromiseError, ReleaseError, RequirementError, RoleError
 
 BASKETS = (
@@ -49,7 +47,7 @@ def test_an_audit_sees_wrong_counts(release):
 
 
 def test_a_rule_that_does_not_fit_is_generalised():
-    plain = mined(privacy=20)
+    plain = mined(privacy=20, merge=False)
     assert [str(rule) for rule in plain.release_.rules] == [
         "bread ⇒ pills: 30 of 50 people",
         "pills ⇒ bread: 30 of 45 people",
@@ -63,8 +61,67 @@ def test_a_rule_that_does_not_fit_is_generalised():
 
 
 def test_a_category_of_items_of_both_roles_is_not_used():
-    miner = mined(privacy=20, hierarchy={"*": {"breakfast": ["eggs", "rolls", "pills"], "loaf": ["bread"]}})
+    miner = mined(
+        privacy=20, hierarchy={"*": {"breakfast": ["eggs", "rolls", "pills"], "loaf": ["bread"]}}, merge=False
+    )
     assert miner.report_.generalised == 0
+
+
+def test_rules_that_differ_in_one_public_item_are_merged():
+    miner = mined(privacy=20)
+    assert [str(rule) for rule in miner.release_.rules] == [
+        "eggs or rolls ⇒ pills: 15 of 24 people",
+        "bread ⇒ pills: 30 of 50 people",
+        "pills ⇒ bread: 30 of 45 people",
+    ]
+    assert miner.release_.categories == {"eggs or rolls": ("eggs", "rolls")}
+    assert audit(miner.release_, BASKETS).smallest_group == 24
+    with pytest.raises(RoleError, match="some are public and some private"):
+        audit(miner.release_, BASKETS, public=["bread", "eggs"])
+    assert audit(miner.release_, BASKETS, public=["bread"]).holds
+
+
+def test_rules_about_public_items_alone_cost_nothing():
+    baskets = [*BASKETS, *([["bread", "eggs"]] * 3)]
+    options = {"privacy": 20, "public_items": PUBLIC, "min_support": 3, "min_confidence": 0.01, "merge": False}
+    plain = AnonymousRules(**options).fit(baskets)
+    miner = AnonymousRules(**options, public_rules=True).fit(baskets)
+    more = {str(rule) for rule in miner.release_.rules} - {str(rule) for rule in plain.release_.rules}
+    assert more == {"bread ⇒ eggs: 3 of 53 people", "eggs ⇒ bread: 3 of 15 people"}
+    assert (miner.report_.public, plain.report_.public) == (2, 0)
+    verdict = audit(miner, baskets)
+    assert verdict.holds
+    assert verdict.smallest_group == audit(plain, baskets).smallest_group >= 20
+    assert "public-rules" in {finding.code for finding in verdict.findings}
+    # to an attacker who does not know of eggs beforehand they do tell something
+    assert "public-rules" not in {each.code for each in audit(miner, baskets, public=["bread"]).findings}
+
+
+def test_numbers_of_a_table_are_cut_into_classes():
+    ages = list(range(20, 60))
+    table = {"age": ages, "ill": ["yes" if age > 45 or age % 4 == 0 else "no" for age in ages], "is=so": [1, 2] * 20}
+    options = {"public_items": ["age", "is=so"], "min_support": 3, "min_confidence": 0.6, "rows": "table"}
+    miner = AnonymousRules(privacy=10, **options).fit(table)
+    release = miner.release_
+    assert release.cuts == {"age": (29.5, 39.5, 49.5)}
+    assert {item.column for item in release.items} <= {"age", "ill", "is=so"}
+    assert any("age=(39.5, 49.5]" in (item.name, *item.members) for item in release.items)
+    assert "age=37" not in str(release)
+    assert audit(miner, table).holds
+    assert audit(release, table, public=["age", "is=so"]).smallest_group == audit(miner, table).smallest_group
+    with pytest.raises(RoleError, match="Closest: 'age'"):
+        audit(release, table, public=["aeg"])
+    # too few people for two classes: the column is no item, but may still be named
+    few = AnonymousRules(privacy=21, **options)
+    with pytest.raises(PromiseError, match="No rule that names something private"):
+        few.fit(table)
+
+
+def test_item_names_with_commas_are_quoted():
+    baskets = [["eggs, fresh", "pills"]] * 8 + [["eggs, fresh"]] * 4
+    miner = AnonymousRules(privacy=10, public_items=["eggs, fresh"], min_support=5).fit(baskets)
+    assert '"eggs, fresh" ⇒ pills: 8 of 12 people' in str(miner.release_)
+    assert miner.release_.to_json()["rules"][0]["antecedent"] == ["eggs, fresh"]
 
 
 def test_a_table_has_an_item_for_each_cell():
@@ -91,7 +148,7 @@ def test_a_rule_that_never_fails_is_dropped():
 
 def test_nothing_to_release():
     with pytest.raises(PromiseError, match="none can leave") as caught:
-        mined(privacy=60)
+        mined(privacy=60, merge=False)
     assert caught.value.code == "no-rules"
 
 
@@ -142,6 +199,10 @@ def first(body):
         (lambda body: body.update(rows="cells"), "rows must be"),
         (lambda body: body.update(items=body["items"] * 2), "named before"),
         (lambda body: body["items"][0].update(role="secret"), "role must be"),
+        (lambda body: body["items"][0].update(column="food"), "must name the column"),
+        (lambda body: body.update(rows="table"), "must name the column"),
+        (lambda body: body.update(cuts={"age": [3, 2]}), "ascending"),
+        (lambda body: body.update(cuts=[1, 2]), "an object from columns to numbers"),
         (lambda body: body["items"][0].update(members=[body["items"][0]["name"]]), "must name other items"),
         (lambda body: first(body).update(people=10**6), "at most as many"),
         (lambda body: first(body).update(people=0.5), "whole number"),
@@ -158,26 +219,3 @@ def test_a_broken_file_is_refused(release, tmp_path, change, message):
     (tmp_path / "rules.json").write_text(json.dumps(body), encoding="utf-8")
     with pytest.raises(ReleaseError, match=message):
         load(tmp_path / "rules.json")
-
-
-def test_the_command(tmp_path, capsys):
-    lines = ["basket,item", *(f"{i},{item}" for i, basket in enumerate(BASKETS) for item in basket)]
-    (tmp_path / "baskets.csv").write_text("\n".join(lines), encoding="utf-8")
-    asked = ["rules", str(tmp_path / "baskets.csv"), "-k", "10", "--private", "pills", "--min-support", "5"]
-    assert run([*asked, "-o", str(tmp_path / "rules.json")]) == 0
-    assert "bread ⇒ pills: 30 of 50 people" in capsys.readouterr().out
-    assert run([*asked, "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == {"release", "report", "written"}
-    assert run(["audit", str(tmp_path / "rules.json"), str(tmp_path / "baskets.csv")]) == 0
-    assert run(["audit", str(tmp_path / "rules.json"), str(tmp_path / "baskets.csv"), "-k", "40"]) == 3
-    assert run(asked[:-4]) == 2
-    assert run([*asked, "--public", "bread"]) == 2
-
-
-def test_what_cannot_be_done_with_rules_yet_is_refused_in_one_line(release, tmp_path, capsys):
-    release.save(tmp_path / "rules.json")
-    (tmp_path / "baskets.csv").write_text("basket,item\n1,bread\n", encoding="utf-8")
-    assert run(["ledger", "check", str(tmp_path / "rules.json"), str(tmp_path / "baskets.csv")]) == 2
-    assert "takes a release of kind tree" in capsys.readouterr().err
-    with pytest.raises(DataError, match="not audited together"):
-        as_subject(release)

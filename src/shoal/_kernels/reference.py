@@ -241,3 +241,39 @@ def runs_of_people(codes, person, n_people, size, ends):
             ends[run] = code + 1
             run, seen = run + 1, set()
     return max(run, 1)
+
+
+def cheapest_cuts(ranks, kinds, known, unit, node, value, at, seen_at, offsets, lengths, tail, cost, before):
+    n = len(ranks)
+    cost[:], before[:], cost[0] = np.inf, -1, 0.0
+
+    def try_group(start, end):
+        total = cost[start] + (end - start) * _group_loss(ranks[start:end], kinds, known, unit, node, value, at)
+        if total < cost[end]:
+            cost[end], before[end] = total, start
+
+    for start in range(n):
+        for length in lengths if len(offsets) == 0 else lengths[offsets[start] : offsets[start + 1]]:
+            if start + length <= n:
+                try_group(start, start + length)
+    for start in range(len(tail) - 1, -1, -1):
+        if tail[start]:
+            try_group(start, n)
+
+
+def _group_loss(ranks, kinds, known, unit, node, value, at):
+    total = 0.0
+    for j, column in enumerate(ranks.T):
+        there, gap = set(column.tolist()) - {known[j]}, known[j] in column
+        if kinds[j] == 1:  # a set of values
+            total += (len(there) + gap - 1) * unit[j]
+        elif there:
+            low, high = min(there), max(there)
+            if kinds[j] == 0:  # an interval
+                total += value[at[j] + high] - value[at[j] + low]
+            else:  # the lowest node of a hierarchy
+                levels = range(at[j], len(node), known[j])
+                first = next(level for level in levels if node[level + low] == node[level + high])
+                total += value[first + low]
+            total += gap * unit[j]
+    return total

@@ -5,7 +5,9 @@ Rows enter; a `TableRelease` leaves, whose public columns are generalised and wh
 against the rows. This folder may import the miners and the audit; neither imports it.
 """
 
+from shoal.anonymize.by_clusters import ClusterAnonymizer
 from shoal.anonymize.by_tree import TreeAnonymizer, anonymize_by_tree
 from shoal.anonymize.equivalent import tree_from_table
+from shoal.anonymize.one_dimensional import OneDimensional
 
-__all__ = ["TreeAnonymizer", "anonymize_by_tree", "tree_from_table"]
+__all__ = ["ClusterAnonymizer", "OneDimensional", "TreeAnonymizer", "anonymize_by_tree", "tree_from_table"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_table
@@ -137,6 +138,11 @@ class RecodingAnonymizer(TableAnonymizer):
         columns = frame_columns(rows, list(cells))
         attributes = [self.release_.attribute(name) if name in cells else _as_is(table[name]) for name in table]
         return from_columns(number_columns(self.numbers, columns, rows, attributes, cells), backend_of(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])  # generalised values are texts
+        return tags
 
     def _as_fitted(self, table: Table) -> Table:
         """New rows, with columns of numbers whose hierarchy lists their values read as these."""

@@ -127,8 +127,8 @@ class Task:
         if people < self.least:
             raise PromiseError(
                 "table-too-small",
-                f"The requirement needs groups of at least {self.least:,} people but the table has {people:,}. "
-                "Use more people or a smaller k.",
+                f"The requirement needs groups of at least {self.least:,} people but the table has {people:,} "
+                f"(n_samples={self.n_rows}). Use more people or a smaller k.",
             )
         if not self.keeps(np.zeros(self.n_rows, dtype=np.int64), 1)[0]:
             raise PromiseError(

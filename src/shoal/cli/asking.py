@@ -43,6 +43,12 @@ class Question:
 
         return audit(self.what, self.X, self.y, **self.options)
 
+    def features(self) -> Any:
+        """The rows without what a foreign model was not given: its target, and who they are of."""
+        if not self.is_model:
+            return self.X
+        return self.X.drop([name for name in (self.y, self.options["person"]) if name is not None])
+
     def rank(self) -> ColumnRanking:
         """What each column tells."""
         from shoal.audit.telling import rank_columns

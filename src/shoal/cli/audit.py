@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import output
 from shoal.cli.asking import Question, question
-from shoal.cli.options import Data, Json, Report, TrustPickle, Usage, takes
+from shoal.cli.options import Data, Json, Plot, Report, TrustPickle, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import source_of
 from shoal.cli.things import Thing, open_thing
@@ -36,6 +36,7 @@ def audit(
         bool, typer.Option("--columns", help="Rank the columns by what each tells, or would tell if it were known.")
     ] = False,
     report: Report = None,
+    plot: Plot = None,
     people: Annotated[
         Path | None,
         typer.Option("--people", metavar="FILE", help="Write the rows at risk to this CSV: numbers and counts only."),
@@ -58,15 +59,19 @@ def audit(
     with output.busy("Reading"):
         opened = open_thing(thing, trust_pickle=trust_pickle)
         source = _source(opened, project, data)
-        output.check_outputs([report, people], [thing, source, project.file])
+        output.check_outputs([report, plot, people], [thing, source, project.file])
         if report is not None:
             output.check_report()
+        if plot is not None:
+            output.check_plot(plot, opened.what)
         asked = question(opened, project, source)
     with output.busy("Counting"):
         verdict = asked.audit()
         ranking = asked.rank() if columns else None
         if report is not None:
             output.write_audit_report(report, asked.release, verdict, tree=asked.tree(verdict), columns=ranking)
+    if plot is not None:
+        output.write_clusters_plot(plot, asked.what, asked.features(), verdict)
     if people is not None:
         output.write_text(people, output.csv_text(output.rows_at_risk(verdict)))
     _say(asked, verdict, ranking, as_json)

@@ -37,6 +37,14 @@ Report = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE", help="Write the audit as an HTML page to this file."),
 ]
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw the rows of the clustering, groups that fail marked, as .png, .svg or .pdf: for use in house.",
+    ),
+]
 TrustPickle = Annotated[
     bool,
     typer.Option(

@@ -44,6 +44,8 @@ _WORDS = {
     " (named in kinds)": " (named as numeric or categorical)",
 }
 
+PICTURES = (".png", ".svg", ".pdf")
+
 written: list[str] = []  # by this run, so that a failure can say what is there
 
 
@@ -178,6 +180,36 @@ def write_audit_report(
 
     write_report(path, release, audit, tree=tree, columns=columns)
     written.append(str(path))
+
+
+def check_plot(path: Path, clusters: Any = None) -> None:
+    """Refuse before any work where no picture can be drawn, or none of `clusters`."""
+    from shoal.cli.options import Usage
+    from shoal.report.axes import check_clustering
+    from shoal.report.plot import check_matplotlib
+
+    if path.suffix.lower() not in PICTURES:
+        raise Usage(f"--plot draws {', '.join(PICTURES)}, by how the file is called; got {str(path)!r}.")
+    check_matplotlib("--plot")
+    if clusters is not None:
+        check_clustering(clusters)
+
+
+def write_clusters_plot(path: Path, clusters: Any, rows: Any, audit: Audit) -> None:
+    """Draw the rows of a clustering, for use in house; the same picture is the same bytes."""
+    import matplotlib
+
+    from shoal.release.files import write_atomically
+    from shoal.report import plot_clusters
+
+    kind, file = path.suffix.lower()[1:], io.BytesIO()
+    undated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with matplotlib.rc_context({"svg.hashsalt": "shoal"}):
+        figure: Any = plot_clusters(clusters, rows, audit).figure
+        figure.savefig(file, format=kind, metadata=undated[kind])
+    write_atomically(path, file.getvalue())
+    written.append(str(path))
+    note(f"{path} shows single rows with their private values: keep it in house.")
 
 
 def rows_at_risk(audit: Audit) -> pa.Table:

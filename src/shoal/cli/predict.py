@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``shoal predict``: the classes of new rows."""
+"""``shoal predict``: the classes, or the clusters, of new rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import output
-from shoal.cli.options import Json, Release, takes
+from shoal.cli.options import Json, Release, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import check_kind, read_for
 from shoal.cli.things import open_release
@@ -43,17 +43,22 @@ def predict(
     proba: Annotated[bool, typer.Option("--proba", help="Add the share of each class.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the target of every row of a file, as CSV."""
+    """Predict the target, or the cluster, of every row, as CSV."""
     import pyarrow as pa
 
     output.check_outputs([out], [release, file, project.file])
     loaded = open_release(release, "predict")
-    check_kind(loaded, "predict", "tree", "ensemble", "model")
+    check_kind(loaded, "predict", "tree", "ensemble", "model", "clusters")
     table = read_for(loaded, project, file)
-    answer = loaded.predict(table, unknown=unknown.value)
+    if loaded.kind == "clusters":
+        if proba or unknown is not Unknown.error:
+            raise Usage("A row is in one cluster, the nearest: leave out --proba and --unknown.")
+        named, answer = "cluster", loaded.predict(table)
+    else:
+        named, answer = loaded.target, loaded.predict(table, unknown=unknown.value)
     if answer.dtype.kind == "b":
         answer = answer.astype(str)  # True, as in the release, not true
-    columns = {loaded.target: pa.array(answer)}
+    columns = {named: pa.array(answer)}
     if proba:
         shares = loaded.predict_proba(table, unknown=unknown.value)
         columns |= {f"{loaded.target}={value}": pa.array(shares[:, i]) for i, value in enumerate(loaded.classes)}
@@ -62,7 +67,7 @@ def predict(
         output.write_text(out, text)
     if as_json:
         told = {} if out is not None else {"predictions": pa.table(columns).to_pydict()}
-        output.say_json({"target": loaded.target, "rows": table.n_rows, **told, "written": output.written})
+        output.say_json({"target": named, "rows": table.n_rows, **told, "written": output.written})
         return
     if out is not None:
         output.note(f"wrote {out}: {table.n_rows:,} rows")

@@ -45,9 +45,9 @@ JSON_KEYS = {
     "tree": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
     "clusters": "`release` (as in its file), `audit` (as of `shoal audit`), `written`",
     "anonymize": "`release` (as in its file, without its rows), `audit` (as of `shoal audit`), `measures` "
-    "(`groups`, `cm`, `lm`, `dm`, `average_class_size`), `written`",
-    "rules": "`release` (as in its file), `report` (`mined`, `certain`, `safe_alone`, `greedy`, `kept`, `generalised`, "
-    "`dropped`), `written`",
+    "(`groups`, `cm`, `lm`, `dm`, `average_class_size`, `precision`, `entropy`, `left_out`), `written`",
+    "rules": "`release` (as in its file), `report` (`mined`, `certain`, `safe_alone`, `most`, `greedy`, `kept`, "
+    "`generalised`, `public`, `worth`, `greedy_worth`, `most_worth`, `dropped`), `written`",
     "audit": "`what`, `holds`, `smallest_group`, `people`, `rows`, `unit`, `groups`, `exempt_groups`, `requirements`, "
     "`claims`, `public`, `columns` (each `name`, `role`, `use`, `type`, `domain`), `exposed`, `exposed_share`, "
     "`highest_confidence`, `exact`, `group_sizes`, `risk`, `measures` (one each for the target and every sensitive "

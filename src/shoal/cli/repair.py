@@ -13,7 +13,7 @@ from shoal.cli.asking import Question, question
 from shoal.cli.options import Data, Json, Report, TrustPickle, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import read_data, read_for, source_of
-from shoal.cli.things import open_thing
+from shoal.cli.things import Thing, open_thing
 
 
 @takes("k", "confidence", "public", "roles", "sensitive", "person", "reading")
@@ -46,8 +46,7 @@ def repair(
 
     with output.busy("Reading"):
         opened = open_thing(model, trust_pickle=trust_pickle)
-        if opened.kind not in ("release", "model"):
-            raise Usage("shoal repair takes a tree or a forest; this is a table, or rules.")
+        _check(opened)
         source = source_of(project, data)
         output.check_outputs([out, report], [model, source, test, project.file])
         if report is not None:
@@ -71,6 +70,18 @@ def repair(
     output.say_audit(done.audit)
     for path in output.written:
         output.say(f"wrote {path}")
+
+
+def _check(opened: Thing) -> None:
+    """Refuse what cannot be repaired, and say what to do instead."""
+    kind = opened.what.kind if opened.kind == "release" else opened.kind
+    again = {
+        "clusters": "clusters are mined again, with shoal clusters -k",
+        "rules": "rules are mined again, with shoal rules -k",
+        "table": "a table is made again, with shoal anonymize -k",
+    }
+    if kind in again:
+        raise Usage(f"shoal repair takes a tree or a forest; {again[kind]}.")
 
 
 def _options(asked: Question, project: Project) -> dict[str, Any]:

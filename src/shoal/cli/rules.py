@@ -47,8 +47,16 @@ def rules(
         list[str] | None,
         typer.Option("--private", metavar="ITEMS", help="The items an attacker does not know; all others are public."),
     ] = None,
+    no_merge: Annotated[
+        bool,
+        typer.Option("--no-merge", help='Never make one of rules that do not fit, with "this or that" for an item.'),
+    ] = False,
+    public_rules: Annotated[
+        bool, typer.Option("--public-rules", help="Release rules about public items alone, too.")
+    ] = False,
     columns: Annotated[
-        bool, typer.Option("--columns", help="DATA is a table: each cell is an item, column=value.")
+        bool,
+        typer.Option("--columns", help="DATA is a table: each cell is an item, column=value, or a class of numbers."),
     ] = False,
     out: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the release to this JSON file.")
@@ -57,12 +65,13 @@ def rules(
 ) -> None:
     """Mine association rules that may leave together.
 
-    DATA has two columns, transaction and item, or one yes-or-no column an item; or it is any table, with --columns.
+    DATA has two columns, transaction and item, or one yes-or-no column an item, or columns item1, item2, …; or it is
+    any table, with --columns.
     --public or --private names the items (with --columns: the columns) that an attacker knows or does not know.
     Nothing is written unless the audit holds. What was dropped, and for which group, is printed: it is not for
     publication.
     """
-    from shoal.audit.rules.cells import read_items
+    from shoal.audit.rules import read_transactions
     from shoal.data import Hierarchy
     from shoal.rules import AnonymousRules
 
@@ -78,24 +87,29 @@ def rules(
         raise Usage("Name either the public items, with --public, or the private ones, with --private.")
     table = read_data(project, source) if columns else read_baskets(project, source)
     also = () if project.person is None else (project.person,)
-    transactions = read_items(table, "table" if columns else "baskets", also)
-    known = [name for name in table if name not in also] if columns else transactions.item_names
+    if columns:
+        rows, known = table, [name for name in table if name not in also]
+    else:
+        rows = transactions = read_transactions(table, also)
+        known = list(transactions.item_names)
     for name in hidden:
         if name not in known:
             raise Usage(f"--private: there is no {'column' if columns else 'item'} {name!r}.{closest(name, known)}")
     miner = AnonymousRules(
         privacy=requirement,
         public_items=public or [name for name in known if name not in hidden],
-        min_support=min_support if min_support < 1 else int(min_support),
+        min_support=int(min_support) if min_support >= 1 and min_support.is_integer() else min_support,
         min_confidence=min_confidence,
         value=value.value,
         hierarchy=None if hierarchy is None else Hierarchy.from_file(hierarchy),
+        merge=not no_merge,
+        public_rules=public_rules,
         sensitive=project.sensitive,
         person=project.person,
         rows="table" if columns else "baskets",
     )
     with output.busy("Mining"):
-        miner.fit(transactions)
+        miner.fit(rows)
     if out is not None:
         miner.release_.save(out)
         output.written.append(str(out))

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from shoal.clusters.grow import Stop
 from shoal.clusters.mine import Wish, mine_clusters
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
+from shoal.data.hierarchy import load_hierarchies
 from shoal.errors import RequirementError
 from shoal.privacy import Requirement, as_requirement
 from shoal.trees.estimator import ShoalEstimator
@@ -38,14 +40,16 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
     method
         ``"mst"``: cut the longest edge of the minimal spanning tree that may be cut, as in [1]_; with more than 5,000
         distinct rows the search ends after 25 refused edges in a row. ``"kmeans"``: in each round take the centroids
-        of k-means with one cluster more; where they may not be released, split in two the cluster whose split lowers
-        inertia most, with or without letting k-means move all centroids.
+        of k-means with one cluster more, moved by at most a fifth of a standard deviation where few people's groups
+        forbid them; or else split in two the cluster whose split lowers inertia most, with or without letting k-means
+        move all centroids. None: the spanning tree up to 5,000 distinct rows, k-means beyond.
     min_gain
         By how much a split must lower the inertia at least, as a share of that of one cluster of everybody. 0: every
         split that the promise allows is made, which takes long on many rows.
     scale
         Whether numeric columns are divided by a round number near their standard deviation before distances are taken.
-        A categorical column counts 1 for each of the two values in which two rows differ.
+        Two different categories of a column are at a squared distance of 2; missing is a category of its own, but a
+        missing number is refused.
     allow_small
         Allow centroids that fewer people than the promise asks stand behind, as [1]_ does. The centroid of one person
         is his row.
@@ -56,6 +60,10 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
         declared bounds, values are clipped at round numbers with enough people at or beyond them.
     person
         The column that tells people apart, where they may have several rows.
+    hierarchies
+        A folder, or a mapping from column to hierarchy. Two categories of a column with a hierarchy are the nearer the
+        lower the group that both are in: their squared distance is 2 times the share of levels that tell them apart.
+        The hierarchy of a numeric column is not looked at.
     random_state
         Of the starts of 2-means; the spanning tree uses no randomness.
 
@@ -99,13 +107,14 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
         *,
         public: Sequence[str] | None = None,
         n_clusters: int | None = None,
-        method: Literal["mst", "kmeans"] = "mst",
+        method: Literal["mst", "kmeans"] | None = None,
         min_gain: float = 0.01,
         scale: bool = True,
         allow_small: bool = False,
         sensitive: Sequence[str] = (),
         domain: Domain | None = None,
         person: str | None = None,
+        hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.privacy = privacy
@@ -118,6 +127,7 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
         self.sensitive = sensitive
         self.domain = domain
         self.person = person
+        self.hierarchies = hierarchies
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> AnonymousClusters:
@@ -140,6 +150,7 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
                 self.public,
                 self.sensitive,
                 self.domain,
+                load_hierarchies(self.hierarchies, [name for name in table if name != self.person]),
                 self.person,
                 Stop(self.n_clusters, float(self.min_gain)),
                 self.method,
@@ -171,9 +182,9 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
             raise RequirementError(
                 "parameter", f"AnonymousClusters: min_gain must be a number from 0 to below 1; got {gain!r}."
             )
-        if self.method not in ("mst", "kmeans"):
+        if self.method not in ("mst", "kmeans", None):
             raise RequirementError(
-                "parameter", f"AnonymousClusters: method must be 'mst' or 'kmeans'; got {self.method!r}."
+                "parameter", f"AnonymousClusters: method must be 'mst', 'kmeans' or None; got {self.method!r}."
             )
         for name in ("scale", "allow_small"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):

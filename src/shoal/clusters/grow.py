@@ -3,19 +3,26 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from shoal._kernels.spanning import below, spanning_tree
-from shoal.audit.clusters.cells import Floats
-from shoal.audit.groups import Ids
 from shoal.clusters.judge import Judge, Model
+from shoal.clusters.territory import Ids
+from shoal.release.encoding import Floats
 
 MANY = 5_000  # distinct rows beyond which a run of refused edges ends the search
+KEPT = 3  # clusterings on the way, should the audit leave open what was decided here
 MOST_REFUSED = 25  # that many in a row
 INIT = 3  # starts of 2-means, the best of which is taken
+STEP = 0.03  # by what share of the standard deviation of a column a centroid is moved at a time
+FARTHEST = 0.2  # and at most in all
+PATIENCE = 20  # moves in a row that help nobody
+MENDED = 8  # splits in a round whose centroids are moved so; the others are taken as they are
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,27 @@ class Stop:
         return self.n_clusters is not None and len(model) >= self.n_clusters
 
 
-def grow_by_edges(judge: Judge, model: Model, stop: Stop, least: int) -> Model:
+class Path:
+    """The clusters so far, one more split each time; the latest few are kept."""
+
+    def __init__(self, model: Model) -> None:
+        self._models = deque([model], maxlen=KEPT)
+
+    @property
+    def now(self) -> Model:
+        """The latest."""
+        return self._models[-1]
+
+    def add(self, model: Model) -> None:
+        """Go on."""
+        self._models.append(model)
+
+    def latest_first(self) -> Iterator[Model]:
+        """From the latest back."""
+        return reversed(self._models)
+
+
+def grow_by_edges(judge: Judge, path: Path, stop: Stop) -> None:
     """Cut the longest edge of the minimal spanning tree that may be cut, again and again.
 
     An edge that may not be cut is tried anew once another was: spans may have grown wider by then.
@@ -52,13 +79,14 @@ def grow_by_edges(judge: Judge, model: Model, stop: Stop, least: int) -> Model:
     cut = np.zeros(n, dtype=bool)
     cut[order[0]] = True  # there is no edge above the root
     cluster_of = np.zeros(n, dtype=np.int64)  # of the top of every part
-    while not stop.reached(model):
+    while not stop.reached(path.now):
+        model = path.now
         top, sums = below(order, parent, cut, values)
         rest = sums[top] - sums
         lighter = np.minimum(sums[:, 0], rest[:, 0])
         apart = sums[:, 1:] / sums[:, :1] - rest[:, 1:] / np.maximum(rest[:, :1], 1)
         gain = (apart**2).sum(axis=1) * sums[:, 0] * rest[:, 0] / (sums[:, 0] + rest[:, 0])
-        open_ = ~cut & (lighter >= least) & (gain >= stop.min_gain * whole)
+        open_ = ~cut & (lighter >= judge.least) & (gain >= stop.min_gain * whole)
         tried = by_length[open_[by_length]]
         for node in tried[: MOST_REFUSED if n > MANY else n].tolist():
             cut[node] = True
@@ -67,24 +95,25 @@ def grow_by_edges(judge: Judge, model: Model, stop: Stop, least: int) -> Model:
             cluster_of[node] = len(model)
             found = judge.judge(cluster_of[new_top], model, (old, len(model)))
             if found is not None:
-                model = found
+                path.add(found)
                 break
             cut[node] = False
         else:
-            return model
-    return model
+            return
 
 
-def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.RandomState) -> Model:
-    """Split the cluster in two whose split lowers inertia most among those that may be split, again and again.
+def grow_by_means(judge: Judge, path: Path, stop: Stop, random: np.random.RandomState) -> None:
+    """Take the centroids of k-means with one cluster more, as long as they, or some near them, may be released.
 
-    In each round the centroids of k-means with one cluster more are tried first, then those that it reaches from a
-    split, then those of the split itself.
+    In each round the centroids of k-means come first, then those that it reaches from the split of one cluster in two,
+    the split that lowers inertia most before others. Centroids that only few people's groups forbid are moved a
+    little. Where all of one size are refused, the centroids of k-means with another cluster more are tried before
+    giving up.
     """
     whole = _inertia(judge)
     halves: dict[bytes, tuple[float, Ids]] = {}  # of the clusters seen so far
-    while not stop.reached(model):
-        splits = []
+    while not stop.reached(path.now):
+        model, splits = path.now, []
         for number in range(len(model)):
             rows = np.flatnonzero(model.part == number)
             key = rows.tobytes()
@@ -94,19 +123,42 @@ def grow_by_means(judge: Judge, model: Model, stop: Stop, random: np.random.Rand
             if len(second) and gain >= stop.min_gain * whole:
                 splits.append((-gain, number, second))
         if not splits:
-            return model
-        found = judge.judge(_by_k_means(judge, len(model) + 1, "k-means++", random))
-        for _, number, second in sorted(splits, key=lambda each: each[:2]):
+            return
+        n = len(model) + 1
+        found = _mended(judge, _by_k_means(judge, n, "k-means++", random), random)
+        for place, (_, number, second) in enumerate(sorted(splits, key=lambda each: each[:2])):
             if found is not None:
                 break
             part = model.part.copy()
             part[second] = len(model)
-            moved = _by_k_means(judge, len(model) + 1, _means(judge, part), random)
-            found = judge.judge(moved) or judge.judge(part, model, (number, len(model)))
+            moved = _by_k_means(judge, n, _means(judge, part), random)
+            found = _mended(judge, moved, random) if place < MENDED else judge.judge(moved)
+            found = found or judge.judge(part, model, (number, len(model)))
+        if found is None and stop.n_clusters != n and n < len(judge.points):
+            found = _mended(judge, _by_k_means(judge, n + 1, "k-means++", random), random)
         if found is None:
-            return model
-        model = found
-    return model
+            return
+        path.add(found)
+
+
+def _mended(judge: Judge, part: Ids, random: np.random.RandomState) -> Model | None:
+    """The means of some parts, moved a little at random while that leaves fewer people in groups that fail.
+
+    Spans that very few people have are those at the rim, so that a small move of a border takes them away.
+    """
+    best = judge.look(part)
+    if best is None or best.failing > max(2 * judge.least, len(judge.distinct_of) // 100):
+        return None
+    moved = np.zeros_like(best.means)
+    idle = 0
+    while best.failing and idle < PATIENCE:
+        step = STEP * random.normal(size=moved.shape) * judge.spread
+        trial = np.clip(moved + step, -FARTHEST * judge.spread, FARTHEST * judge.spread)
+        found = judge.look(part, trial)
+        idle += 1
+        if found is not None and found.failing < best.failing:
+            best, moved, idle = found, trial, 0
+    return None if best.failing else best
 
 
 def _in_two(judge: Judge, rows: Ids, random: np.random.RandomState) -> tuple[float, Ids]:

@@ -3,26 +3,23 @@
 
 Only people who could be in the cluster that was split, or can be in one of the two new ones, can have other spans than
 before: for everybody else some third centroid is nearer than all of these, whatever the private values are.
+
+Nothing here comes from the audit, which recounts what is released in its own way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.asking import ask
-from shoal.audit.clusters.cells import NO, UNDECIDED, Box, Cells, Floats, States, reach, reach_some, settle
-from shoal.audit.clusters.released import encoded_features
-from shoal.audit.foreign._centroid_findings import centroid_findings
-from shoal.audit.foreign._centroid_models import CentroidModel
-from shoal.audit.foreign._private_boxes import private_boxes
-from shoal.audit.groups import Groups, Ids, count_people, numbered
+from shoal.clusters.counting import Counter, numbered
+from shoal.clusters.territory import NO, UNDECIDED, YES, Ids, States, Territory, settle
 from shoal.data.table import Column, Table
 from shoal.privacy import Requirement
-from shoal.release.encoding import Encoding
+from shoal.release.encoding import Encoding, Floats
 
 DIGITS = 5  # of a published mean below the scale of its column
 
@@ -34,13 +31,16 @@ class Model:
     Attributes
     ----------
     part
-        For every distinct row the cluster whose centroid it has a part in: the centroid is the mean of these rows.
+        For every distinct row the cluster whose centroid it has a part in: the centroid is the mean of these rows,
+        perhaps moved a little.
     means, centroids
         The centroids as they are stated, and as points.
     people
         How many people are nearest to each.
     state
         Which clusters people with each combination of public values can be in (combinations × clusters).
+    failing
+        How many rows are in groups that do not keep the requirement: 0 where the clusters may be released.
     """
 
     part: Ids
@@ -48,6 +48,7 @@ class Model:
     centroids: Floats
     people: Ids
     state: States
+    failing: int
 
     def __len__(self) -> int:
         return len(self.means)
@@ -65,7 +66,7 @@ class Judge:
     public
         The columns an attacker knows.
     requirement, sensitive
-        What every group must keep, and the columns whose values it is about ([None]: only sizes count).
+        What every group must keep, and the columns whose values it is about.
     person
         Whose row each is, where people have several.
     least
@@ -78,105 +79,137 @@ class Judge:
         encoding: Encoding,
         public: Sequence[str],
         requirement: Requirement,
-        sensitive: list[Column | None],
+        sensitive: Sequence[Column],
         person: Ids | None,
         least: int,
     ) -> None:
-        self._encoding = encoding
-        self._requirement, self._sensitive, self._person, self._least = requirement, sensitive, person, least
+        self._encoding, self.least = encoding, least
+        self._counter = Counter(requirement, sensitive, person)
         self.distinct_of = numbered([column.codes for column in table.values()], table.n_rows)
         _, example, self.weights = np.unique(self.distinct_of, return_index=True, return_counts=True)
         self.points = encoding.points(table.take(example))
+        self.spread = self._spread(encoding)
         known = [name for name in table if name in public]
         self._kind = numbered([table[name].codes for name in known], table.n_rows)
         _, kinds = np.unique(self._kind, return_index=True)
-        hidden = np.array([feature.column not in known for feature in encoded_features(encoding)])
-        self._public = np.where(hidden, 0.0, self.points[self.distinct_of[kinds]])
-        domain = {each.name: each for each in encoding.attributes}
-        self._boxes: list[Box] | None = private_boxes(encoded_features(encoding), domain, known)
-        self._all_public = len(known) == len(domain)
+        self._n_kinds = len(kinds)
+        self._territory = None if len(known) == len(table) else Territory(encoding, known, table.take(kinds))
+
+    def _spread(self, encoding: Encoding) -> Floats:
+        """The standard deviation of each number that a centroid states; 0 for a share."""
+        mean = np.average(self.points, axis=0, weights=self.weights)
+        spread = np.sqrt(np.average((self.points - mean) ** 2, axis=0, weights=self.weights))
+        stated = np.zeros(encoding.n_stated)
+        for number, attribute in enumerate(encoding.attributes):
+            if attribute.type == "numeric":
+                stated[encoding.stated(number)] = spread[encoding.own(number)] * encoding.scales[attribute.name].scale
+        return stated
 
     def judge(self, part: Ids, before: Model | None = None, split: tuple[int, int] | None = None) -> Model | None:
         """The clusters that are the means of some parts of the distinct rows; None where they may not be released.
 
         Where only one cluster of `before` was split, `split` says which, and the number of its second half.
         """
+        found = self.look(part, None, before, split)
+        return None if found is None or found.failing else found
+
+    def look(
+        self,
+        part: Ids,
+        moved: Floats | None = None,
+        before: Model | None = None,
+        split: tuple[int, int] | None = None,
+    ) -> Model | None:
+        """The clusters of some parts, and how many people's groups fail; None where that cannot be mended.
+
+        `moved` says by how much each number that a centroid states is moved from the mean of its part.
+        """
         n = int(part.max()) + 1
-        if count_people(part[self.distinct_of], n, self._person).min() < self._least:
+        if self._people(part, n).min() < self.least:
             return None
-        means = self._means(part, n)
+        means = self._means(part, n, moved)
         centroids = self._encoding.scaled(means)
         if len(np.unique(centroids, axis=0)) < n:
             return None
-        cells = Cells.nearest(centroids)
-        nearest = np.argmin(cells.scores(self.points), axis=1)
-        people = count_people(nearest[self.distinct_of], n, self._person)
-        if people.min() < self._least:
+        nearest = self._nearest(centroids)
+        people = self._people(nearest, n)
+        if people.min() < self.least or not self._no_row_is_told(centroids, nearest):
             return None
-        state = self._state(cells, nearest, before, split)
-        if not self._groups_hold(state) or not self._no_row_is_told(centroids, cells, nearest):
-            return None
-        return Model(part, means, centroids, people, state)
+        state = self._state(centroids, nearest, before, split)
+        return Model(part, means, centroids, people, state, self._failing(state))
 
-    def _means(self, part: Ids, n: int) -> Floats:
-        """Rounded means of parts in the units of their columns, within their bounds."""
+    def _people(self, of_distinct: Ids, n: int) -> Ids:
+        return self._counter.people(of_distinct[self.distinct_of], n)
+
+    def _means(self, part: Ids, n: int, moved: Floats | None) -> Floats:
+        """Rounded means of parts, moved, in the units of their columns and within their bounds."""
         weight = np.bincount(part, weights=self.weights, minlength=n)
-        means = np.empty((n, self._encoding.n_features))
-        scale = 1 / self._encoding.factors
-        for place, feature in enumerate(self.points.T):
-            mean = np.bincount(part, weights=feature * self.weights, minlength=n) / weight
-            mean = mean * scale[place] + self._encoding.centres[place]
-            means[:, place] = np.round(mean, DIGITS - int(np.floor(np.log10(scale[place]))))
+        sums = [np.bincount(part, weights=feature * self.weights, minlength=n) for feature in self.points.T]
+        means = self._encoding.means(np.column_stack(sums) / weight[:, None])
+        if moved is not None:
+            means += moved
         for number, attribute in enumerate(self._encoding.attributes):
+            own = self._encoding.stated(number)
+            digits = DIGITS - int(np.floor(np.log10(self._encoding.scales[attribute.name].scale)))
             low, high = (0.0, 1.0) if attribute.bounds is None else attribute.bounds
-            own = self._encoding.own(number)
-            means[:, own] = np.clip(means[:, own], low, high) + 0.0  # no negative zero
+            means[:, own] = np.clip(np.round(means[:, own], digits), low, high) + 0.0  # no negative zero
         return means
 
-    def _state(self, cells: Cells, nearest: Ids, before: Model | None, split: tuple[int, int] | None) -> States:
-        if self._all_public:
-            state = np.zeros((len(self._public), len(cells)), dtype=np.int8)
-            state[self._kind, nearest[self.distinct_of]] = 2
+    def _nearest(self, centroids: Floats) -> Ids:
+        """The nearest centroid of every distinct row, by the rule of the release."""
+        slopes, offsets = -2 * centroids.T, (centroids**2).sum(axis=1)
+        return np.asarray(np.argmin(self.points @ slopes + offsets, axis=1))
+
+    def _state(self, centroids: Floats, nearest: Ids, before: Model | None, split: tuple[int, int] | None) -> States:
+        if self._territory is None:
+            state = np.zeros((self._n_kinds, len(centroids)), dtype=np.int8)
+            state[self._kind, nearest[self.distinct_of]] = YES
             return state
-        if self._boxes is None:
-            return np.full((len(self._public), len(cells)), UNDECIDED, dtype=np.int8)
-        if before is None or split is None:
-            return reach(cells, self._public, self._boxes)
-        old, new = split
-        halves = np.array([old, new])
-        both = replace(cells, mine=cells.mine[halves], other=cells.other[halves])
-        state = np.column_stack([before.state, np.zeros(len(before.state), dtype=np.int8)])
-        state[:, halves] = reach_some(both, self._public, self._boxes)
-        touched = (before.state[:, old] > NO) | (state[:, halves] > NO).any(axis=1)
-        others = np.setdiff1d(np.arange(len(cells)), halves)
-        if len(others) and touched.any():
-            rest = replace(cells, mine=cells.mine[others], other=cells.other[others])
-            state[np.ix_(touched, others)] = reach_some(rest, self._public[touched], self._boxes)
+        if before is None or split is None or not _only_split(before.centroids, centroids, split[0]):
+            state = self._territory.states(centroids)
+        else:
+            halves = np.array(split)
+            state = np.column_stack([before.state, np.zeros(len(before.state), dtype=np.int8)])
+            state[:, halves] = self._territory.states(centroids, halves)
+            touched = (before.state[:, split[0]] > NO) | (state[:, halves] > NO).any(axis=1)
+            others = np.setdiff1d(np.arange(len(centroids)), halves)
+            if len(others) and touched.any():
+                state[np.ix_(touched, others)] = self._territory.states(centroids, others, touched)
         settle(state)
         return state
 
-    def _groups_hold(self, state: States) -> bool:
-        """Whether every group keeps the requirement; people whose span is in doubt are told apart by public values."""
+    def _failing(self, state: States) -> int:
+        """How many rows' groups fail; people whose span is in doubt are told apart by public values."""
         group = numbered(list(state.T), len(state))
         in_doubt = (state == UNDECIDED).any(axis=1)
-        group = np.where(in_doubt, group.max() + 1 + np.arange(len(state)), group)
-        several = np.where(in_doubt, 2, (state > NO).sum(axis=1))[self._kind]
-        _, example, of_row = np.unique(group[self._kind], return_index=True, return_inverse=True)
-        of_row = of_row.reshape(-1)
-        people = count_people(of_row, len(example), self._person)
-        groups = Groups(of_row, people, several[example], example, self._person)
-        _, failing, _ = ask(self._requirement, self._sensitive, groups, groups.n_bins > 1)
-        return not failing.any()
+        group = np.where(in_doubt, len(state) + np.arange(len(state)), group)
+        exempt = ~in_doubt & ((state > NO).sum(axis=1) == 1)
+        return self._counter.failing(group[self._kind], exempt[self._kind])
 
-    def _no_row_is_told(self, centroids: Floats, cells: Cells, nearest: Ids) -> bool:
-        """Whether no centroid happens to be the row of few people: an audit could not tell it from a stolen one."""
-        if self._least < 2:
+    def _no_row_is_told(self, centroids: Floats, nearest: Ids) -> bool:
+        """Whether no centroid happens to be the row of few people: an audit could not tell it from a stolen one.
+
+        The mean of the people who are nearest may be anybody's row.
+        """
+        if self.least < 2:
             return True
-        of_row = nearest[self.distinct_of]
-        same = np.arange(len(centroids))
+        sizes = np.abs(self.points).max(axis=0)
+        for number, centroid in enumerate(centroids):
+            near = 1e-12 * np.maximum(np.abs(centroid), sizes)
+            same = np.flatnonzero((np.abs(self.points - centroid) <= near).all(axis=1))
+            if not len(same):
+                continue
+            is_same: NDArray[np.int64] = np.isin(np.arange(len(self.points)), same).astype(np.int64)
+            if self._people(is_same, 2)[1] >= self.least:
+                continue
+            own = nearest == number
+            mean = np.average(self.points[own], axis=0, weights=self.weights[own])
+            if (np.abs(mean - centroid) > 1e-7 * np.ptp(self.points[own], axis=0)).any():
+                return False
+        return True
 
-        def answer(points: Floats) -> NDArray[np.int64]:
-            return of_row
 
-        model = CentroidModel("", centroids, cells, same, same, answer)
-        return not centroid_findings(model, self.points[self.distinct_of], None, self._person, self._least)
+def _only_split(before: Floats, now: Floats, split: int) -> bool:
+    """Whether all centroids but the one that was split are where they were: one that was moved may be back."""
+    kept = np.arange(len(before)) != split
+    return np.array_equal(now[: len(before)][kept], before[kept])

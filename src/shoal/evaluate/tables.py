@@ -1,37 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What generalisation has cost a table: CM, LM, DM and the average class size."""
+"""What generalisation has cost a table: CM, LM, DM, the average class size and more."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from shoal.evaluate.information import non_uniform_entropy, precision
+from shoal.evaluate.losses import cell_losses
 from shoal.privacy import least_people
-from shoal.release import Attribute, TableRelease
-from shoal.release.generalised import Generalised
+from shoal.release import TableRelease
 
 
 @dataclass(frozen=True)
 class TableMetrics:
-    """The usual measures of a generalised table; the less, the more it has kept.
+    """The usual measures of a generalised table; the less, the more it has kept, but for its precision.
 
     Attributes
     ----------
     n_groups
         How many groups there are.
     cm
-        Classification metric: people outside the majority class of their group. None without a target.
+        Classification metric: people outside the majority class of their group, and all who are left out. None without
+        a target.
     lm
-        Loss metric: the average share of its column that a public cell leaves open, from 0 (exact) to 1 (``*``).
+        Loss metric: the average share of its column that a public cell leaves open, from 0 (exact) to 1 (``*``). The
+        cells of rows that are left out count 1.
     dm
-        Discernibility metric: for each person the size of his group, added up.
+        Discernibility metric: for each person the size of his group, or of the whole table where he is left out, added
+        up.
     average_class_size
-        The average size of a group over the size that the requirement asks for at least.
+        The average size of a group over the size that the requirement asks for at least. Rows that are left out are in
+        none.
+    precision
+        One minus the average height of a cell in its hierarchy, from 0 (``*``) to 1 (exact).
+    entropy
+        Non-uniform entropy: the share of what the original columns told that is lost. None without the original rows.
+    left_out
+        How many rows are not published.
     """
 
     n_groups: int
@@ -39,6 +51,9 @@ class TableMetrics:
     lm: float
     dm: int
     average_class_size: float
+    precision: float
+    entropy: float | None
+    left_out: int
 
     def to_json(self) -> dict[str, Any]:
         """The measures as plain JSON."""
@@ -48,12 +63,31 @@ class TableMetrics:
             "lm": self.lm,
             "dm": self.dm,
             "average_class_size": self.average_class_size,
+            "precision": self.precision,
+            "entropy": self.entropy,
+            "left_out": self.left_out,
         }
 
 
-def measure_table(release: TableRelease) -> TableMetrics:
-    """All measures of a released table, from what it publishes.
+def measure_table(
+    release: TableRelease,
+    original: Any = None,
+    *,
+    hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+) -> TableMetrics:
+    """All measures of a released table.
 
+    Parameters
+    ----------
+    release
+        The released table.
+    original
+        The rows it was made from, for the non-uniform entropy; all else is measured from what is published.
+    hierarchies
+        Those it was made with, for the precision; without one a cell is as high as the share that it leaves open.
+
+    Examples
+    --------
     >>> from shoal import load_sample
     >>> from shoal.anonymize import TreeAnonymizer
     >>> people = load_sample().table.select(["age", "sex", "diabetes"])
@@ -66,7 +100,8 @@ def measure_table(release: TableRelease) -> TableMetrics:
     if release.target is not None:
         target = release.rows[release.target]
         key = release.groups * target.n_codes + target.codes
-        cm = classification_metric(np.bincount(key, minlength=len(people) * target.n_codes).reshape(len(people), -1))
+        counts = np.bincount(key, minlength=len(people) * target.n_codes).reshape(len(people), -1)
+        cm = classification_metric(counts, release.left_out)
     losses = [
         (cell_losses(release.attribute(name), release.generalised[name]), release.rows[name].counts())
         for name in release.public
@@ -74,14 +109,17 @@ def measure_table(release: TableRelease) -> TableMetrics:
     return TableMetrics(
         n_groups=len(people),
         cm=cm,
-        lm=loss_metric(losses),
-        dm=discernibility_metric(people),
+        lm=loss_metric(losses, release.left_out),
+        dm=discernibility_metric(people, release.left_out),
         average_class_size=average_class_size(people, least_people(release.requirement)),
+        precision=precision(release, hierarchies),
+        entropy=None if original is None else non_uniform_entropy(release, original),
+        left_out=release.left_out,
     )
 
 
-def classification_metric(counts: ArrayLike) -> int:
-    """CM: people outside the majority class of their group (groups × classes).
+def classification_metric(counts: ArrayLike, left_out: int = 0) -> int:
+    """CM: people outside the majority class of their group (groups × classes), and all who are left out.
 
     References
     ----------
@@ -91,17 +129,22 @@ def classification_metric(counts: ArrayLike) -> int:
     A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),
     789-804, Sect. 6.2, doi:10.1007/s00778-006-0039-5. Not divided by the number of people there.
 
+    R. J. Bayardo, R. Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005, 217-228,
+    doi:10.1109/ICDE.2005.42, has the rows that are left out.
+
     Examples
     --------
     >>> classification_metric([[3, 0], [1, 2], [0, 3], [2, 1]])
     2
+    >>> classification_metric([[3, 0], [1, 2]], left_out=4)
+    5
     """
     by_class = np.asarray(counts, dtype=np.int64)
-    return int((by_class.sum(axis=1) - by_class.max(axis=1)).sum())
+    return int((by_class.sum(axis=1) - by_class.max(axis=1)).sum()) + left_out
 
 
-def discernibility_metric(sizes: ArrayLike) -> int:
-    """DM: the sum of squared group sizes. No row is ever suppressed, so there is no penalty for that.
+def discernibility_metric(sizes: ArrayLike, left_out: int = 0) -> int:
+    """DM: the sum of squared group sizes; a row that is left out costs as much as the original table has rows.
 
     References
     ----------
@@ -112,8 +155,11 @@ def discernibility_metric(sizes: ArrayLike) -> int:
     --------
     >>> discernibility_metric([3, 3, 3, 3])
     36
+    >>> discernibility_metric([3, 3], left_out=4)
+    58
     """
-    return sum(size * size for size in np.asarray(sizes, dtype=np.int64).tolist())
+    people: list[int] = np.asarray(sizes, dtype=np.int64).tolist()
+    return sum(size * size for size in people) + left_out * (sum(people) + left_out)
 
 
 def average_class_size(sizes: ArrayLike, k: int) -> float:
@@ -133,13 +179,15 @@ def average_class_size(sizes: ArrayLike, k: int) -> float:
     return float(people.sum() / len(people) / max(k, 1))
 
 
-def loss_metric(columns: Iterable[tuple[ArrayLike, ArrayLike]]) -> float:
+def loss_metric(columns: Iterable[tuple[ArrayLike, ArrayLike]], left_out: int = 0) -> float:
     """LM: the average loss of a cell, over columns of equal weight.
 
     Parameters
     ----------
     columns
         For each public column the loss of each of its generalised values, and how many rows have it.
+    left_out
+        How many rows are left out: each of their cells loses everything.
 
     Notes
     -----
@@ -154,49 +202,11 @@ def loss_metric(columns: Iterable[tuple[ArrayLike, ArrayLike]]) -> float:
     --------
     >>> loss_metric([([0.0, 1.0], [6, 6]), ([1.0], [12])])
     0.75
+    >>> loss_metric([([0.0], [6])], left_out=2)
+    0.25
     """
     each = []
     for losses, counts in columns:
         people = np.asarray(counts, dtype=np.int64)
-        each.append(float(np.asarray(losses, dtype=np.float64) @ people / people.sum()))
+        each.append(float((np.asarray(losses, dtype=np.float64) @ people + left_out) / (people.sum() + left_out)))
     return math.fsum(each) / len(each) if each else 0.0
-
-
-def cell_losses(attribute: Attribute, found: Iterable[Generalised]) -> NDArray[np.float64]:
-    """The share of a column's domain that each generalised value leaves open besides one value.
-
-    Of a categorical column (values covered - 1) / (values - 1), missing being one of them; of whole numbers the same;
-    of other numbers the width covered over the width of the bounds. ``*`` always loses everything.
-
-    >>> from shoal.release import Interval
-    >>> age = Attribute("age", "public", "numeric", bounds=(0, 100))
-    >>> cell_losses(age, [Generalised("*"), Generalised("<=25", intervals=(Interval(None, 25),))]).tolist()
-    [1.0, 0.25]
-    """
-    return np.array([1.0 if value.is_all else _loss(attribute, value) for value in found])
-
-
-def _loss(attribute: Attribute, value: Generalised) -> float:
-    if attribute.type == "categorical":
-        n, of = len(value.values) + value.missing, len(attribute.values) + attribute.missing
-        return (n - 1) / (of - 1)
-    assert attribute.bounds is not None
-    low, high = attribute.bounds
-    if attribute.integer:
-        low, high = math.ceil(low), math.floor(high)
-        n = sum(max(last - first + 1, 0) for first, last in _whole(value, low, high)) + value.missing
-        return (n - 1) / (high - low + attribute.missing) if high - low + attribute.missing else 0.0
-    width = 0.0
-    for interval in value.intervals:
-        first = low if interval.above is None else max(low, interval.above)
-        last = high if interval.at_most is None else min(high, interval.at_most)
-        width += max(last - first, 0.0)
-    return width / (high - low) if high > low else 0.0
-
-
-def _whole(value: Generalised, low: int, high: int) -> Iterable[tuple[int, int]]:
-    """The first and last whole number of each interval, within the bounds."""
-    for interval in value.intervals:
-        first = low if interval.above is None else max(low, math.floor(interval.above) + 1)
-        last = high if interval.at_most is None else min(high, math.floor(interval.at_most))
-        yield first, last

@@ -16,7 +16,7 @@ from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
 from shoal.errors import DataError
 from shoal.privacy import Requirement, requirement_from_claims
-from shoal.release.domain import Attribute, plain
+from shoal.release.domain import MISSING, Attribute, plain
 from shoal.release.encoding import Encoding, Floats, Scale
 from shoal.release.files import FORMAT, write_json
 from shoal.release.verdict import Verdict, check_writable, fingerprint, verdict_of
@@ -37,7 +37,8 @@ class ClustersRelease:
     scales
         How each column is encoded, by name.
     means
-        A line a cluster: the mean of each numeric column and the share of each value of a categorical one.
+        A line a cluster: the mean of each numeric column and the share of each value of a categorical one, with that
+        of missing last where it can be.
     people
         How many people are nearest to each centroid.
     sensitive
@@ -124,21 +125,43 @@ class ClustersRelease:
     def __str__(self) -> str:
         lines = [f"{len(self)} cluster{'s' if len(self) > 1 else ''}; the nearest centroid decides"]
         for number, people in enumerate(self.people):
-            parts = [f"{name} {_words(stated)}" for name, stated in self._centroid(number).items()]
+            parts = [f"{name} {words}" for name, words in self.told(number).items()]
             lines.append(f"  {number}: {people:,} people; {', '.join(parts)}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<ClustersRelease: {len(self)} clusters of {self.n_people} people>"
 
+    def told(self, number: int) -> dict[str, str]:
+        """One centroid in words, by column: a mean, or the most frequent value and its share."""
+        missing = self._missing(number)
+        return {
+            name: _words({**stated, MISSING: missing[name]} if name in missing else stated)
+            for name, stated in self._centroid(number).items()
+        }
+
     def _centroid(self, number: int) -> dict[str, Any]:
         """One centroid by column: a mean, or the shares of values that are not 0."""
         stated: dict[str, Any] = {}
         for place, each in enumerate(self.attributes):
-            own = self.means[number, self.encoding.own(place)].tolist()
+            own = self.means[number, self.encoding.stated(place)].tolist()
             shares = {value: plain(share) for value, share in zip(each.values, own, strict=False) if share}
             stated[each.name] = plain(own[0]) if each.type == "numeric" else shares
         return stated
+
+    def _missing(self, number: int) -> dict[str, Any]:
+        """The share of missing in each categorical column of one centroid, where it is not 0."""
+        shares = {
+            each.name: plain(self.means[number, self.encoding.stated(place)][-1])
+            for place, each in enumerate(self.attributes)
+            if each.missing
+        }
+        return {name: share for name, share in shares.items() if share}
+
+    def _cluster(self, number: int) -> dict[str, Any]:
+        entry = {"people": self.people[number], "centroid": self._centroid(number)}
+        missing = self._missing(number)
+        return {**entry, "missing": missing} if missing else entry
 
     def to_json(self) -> dict[str, Any]:
         """The release as plain JSON, without the audit's verdict."""
@@ -148,7 +171,7 @@ class ClustersRelease:
             "attributes": [each.to_json() for each in self.attributes],
             "claims": [dict(claim) for claim in self.claims],
             "encoding": {each.name: self.scales[each.name].to_json(each) for each in self.attributes},
-            "clusters": [{"people": n, "centroid": self._centroid(i)} for i, n in enumerate(self.people)],
+            "clusters": [self._cluster(number) for number in range(len(self))],
         }
         if self.sensitive:
             body["sensitive"] = list(self.sensitive)
@@ -189,5 +212,7 @@ def _fitted(column: Column, attribute: Attribute) -> Column:
 def _words(stated: Any) -> str:
     if isinstance(stated, dict):
         likeliest = max(stated, key=stated.__getitem__)
-        return f"{likeliest} ({stated[likeliest]:.0%})"
+        # 100 % only where it is everybody: rounding must not say what is not so
+        share = 100 if len(stated) == 1 else min(99, round(100 * stated[likeliest]))
+        return f"{likeliest} ({share}%)"
     return f"{stated:.4g}"

@@ -18,7 +18,7 @@ UMASK = os.umask(0o077)  # reading it means setting it: do so once, before there
 os.umask(UMASK)
 
 
-def write_atomically(path: str | Path, text: str) -> None:
+def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Write beside the target, flush to disk, rename into place; on any failure the target is as it was."""
     path = Path(path)
     try:
@@ -26,8 +26,8 @@ def write_atomically(path: str | Path, text: str) -> None:
     except OSError as error:
         raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes the file private; give it the rights an ordinary new file would have

@@ -19,6 +19,7 @@ from shoal.release.parse import parse_attribute, parse_verdict
 
 MAX_CLUSTERS = 100_000
 MAX_NUMBERS = 10_000_000
+MAX_LEVELS = 100
 
 
 def parse_clusters(body: dict[str, Any]) -> ClustersRelease:
@@ -30,8 +31,9 @@ def parse_clusters(body: dict[str, Any]) -> ClustersRelease:
         for i, entry in enumerate(checks.items(body["attributes"], "attributes", checks.MAX_ATTRIBUTES))
     )
     by_name = {each.name: each for each in attributes}
-    if len(by_name) < len(attributes) or any(each.missing or each.quantiles for each in attributes):
-        checks.refuse("attributes", "name every attribute once, none with missing values or quantiles")
+    numeric = [each for each in attributes if each.type == "numeric"]
+    if len(by_name) < len(attributes) or any(each.missing or each.quantiles for each in numeric):
+        checks.refuse("attributes", "name every attribute once, no numeric one with missing values or quantiles")
     try:
         claims = tuple(claims_of(requirement_from_claims(checks.items(body["claims"], "claims", MOST_PARTS))))
     except RequirementError as error:
@@ -39,14 +41,17 @@ def parse_clusters(body: dict[str, Any]) -> ClustersRelease:
     checks.keys(body["encoding"], "encoding", set(by_name), ())
     scales = {name: _scale(body["encoding"][name], each, f"encoding.{name}") for name, each in by_name.items()}
     entries = checks.items(body["clusters"], "clusters", MAX_CLUSTERS)
-    width = sum(1 if each.type == "numeric" else len(each.values) for each in attributes)
+    # features: each level of a hierarchy has at most as many groups as there are values
+    width = sum((len(each.values) or 1) * (1 + len(scales[each.name].levels)) for each in attributes)
     if len(entries) * width > MAX_NUMBERS:
         checks.refuse("clusters", f"state more than {MAX_NUMBERS:,} numbers")
     people, means = [], []
     for i, entry in enumerate(entries):
-        checks.keys(entry, f"clusters[{i}]", {"people", "centroid"}, ())
+        checks.keys(entry, f"clusters[{i}]", {"people", "centroid"}, {"missing"})
         people.append(checks.count(entry["people"], f"clusters[{i}].people"))
-        means.append(_means(entry["centroid"], attributes, f"clusters[{i}].centroid"))
+        missing = entry.get("missing", {})
+        checks.keys(missing, f"clusters[{i}].missing", (), {each.name for each in attributes if each.missing})
+        means.append(_means(entry["centroid"], missing, attributes, f"clusters[{i}].centroid"))
     return ClustersRelease(
         attributes,
         claims,
@@ -62,15 +67,29 @@ def parse_clusters(body: dict[str, Any]) -> ClustersRelease:
 
 def _scale(entry: Any, attribute: Attribute, at: str) -> Scale:
     numeric = attribute.type == "numeric"
-    checks.keys(entry, at, {"centre", "scale"} if numeric else {"scale"}, ())
+    checks.keys(entry, at, {"centre", "scale"} if numeric else {"scale"}, () if numeric else {"levels"})
     centre = checks.number(entry["centre"], f"{at}.centre") if numeric else 0.0
     scale = checks.number(entry["scale"], f"{at}.scale")
     if not 1e-150 < scale < 1e150 or abs(centre) > 1e150:
         checks.refuse(at, "must be a scale above 0 and a centre, neither of them beyond reason")
-    return Scale(centre, scale)
+    return Scale(centre, scale, _levels(entry, attribute, at))
 
 
-def _means(entry: Any, attributes: tuple[Attribute, ...], at: str) -> list[float]:
+def _levels(entry: Any, attribute: Attribute, at: str) -> tuple[tuple[str, ...], ...]:
+    if "levels" not in entry:
+        return ()
+    levels: list[tuple[str, ...]] = []
+    for i, level in enumerate(checks.items(entry["levels"], f"{at}.levels", MAX_LEVELS)):
+        groups = checks.texts(level, f"{at}.levels[{i}]", len(attribute.values))
+        if len(groups) != len(attribute.values):
+            checks.refuse(f"{at}.levels[{i}]", "must name the group of every value, in their order")
+        if levels and len(set(zip(levels[-1], groups, strict=True))) > len(set(levels[-1])):
+            checks.refuse(f"{at}.levels[{i}]", "must keep every group of the level before together")
+        levels.append(groups)
+    return tuple(levels)
+
+
+def _means(entry: Any, missing: Any, attributes: tuple[Attribute, ...], at: str) -> list[float]:
     """The numbers of one centroid, in the order of features."""
     checks.keys(entry, at, {each.name for each in attributes}, ())
     means: list[float] = []
@@ -86,6 +105,8 @@ def _means(entry: Any, attributes: tuple[Attribute, ...], at: str) -> list[float
             continue
         checks.keys(stated, f"{at}.{each.name}", (), each.values)
         shares = [checks.number(stated.get(value, 0), f"{at}.{each.name}") for value in each.values]
+        if each.missing:
+            shares.append(checks.number(missing.get(each.name, 0), f"{at}.{each.name}"))
         # each share is rounded by itself, at the fifth decimal
         if min(shares) < 0 or abs(sum(shares) - 1) > 1e-5 * len(shares):
             checks.refuse(f"{at}.{each.name}", "must be shares that add up to 1")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from shoal.errors import RequirementError
@@ -19,11 +20,11 @@ MAX_RULES = 1_000_000
 def parse_rules(body: dict[str, Any]) -> RulesRelease:
     """Build the release that a JSON body describes, or say what is wrong and where."""
     needed = {"format", "kind", "rows", "people", "items", "claims", "rules"}
-    checks.keys(body, "release", needed, {"sensitive", "several_rows", "audit"})
+    checks.keys(body, "release", needed, {"sensitive", "cuts", "several_rows", "audit"})
     if body["rows"] not in ("baskets", "table"):
         checks.refuse("rows", "must be 'baskets' or 'table'")
     people = checks.count(body["people"], "people")
-    items = _items(body["items"])
+    items = _items(body["items"], of_table=body["rows"] == "table")
     try:
         claims = tuple(claims_of(requirement_from_claims(checks.items(body["claims"], "claims", MOST_PARTS))))
     except RequirementError as error:
@@ -47,16 +48,17 @@ def parse_rules(body: dict[str, Any]) -> RulesRelease:
         claims=claims,
         sensitive=sensitive,
         rows=body["rows"],
+        cuts=_cuts(body["cuts"]) if "cuts" in body else {},
         several_rows=checks.flag(body, "several_rows", "release"),
         verdict=parse_verdict(body.get("audit")),
     )
 
 
-def _items(entries: Any) -> dict[str, Item]:
+def _items(entries: Any, *, of_table: bool) -> dict[str, Item]:
     items: dict[str, Item] = {}
     for i, entry in enumerate(checks.items(entries, "items", checks.MAX_VALUES)):
         at = f"items[{i}]"
-        checks.keys(entry, at, {"name", "role"}, {"members"})
+        checks.keys(entry, at, {"name", "role"}, {"members", "column"})
         name, role = checks.text(entry["name"], f"{at}.name"), checks.text(entry["role"], f"{at}.role")
         if role not in ("public", "private"):
             checks.refuse(f"{at}.role", "must be 'public' or 'private'")
@@ -65,12 +67,31 @@ def _items(entries: Any) -> dict[str, Item]:
         members = checks.texts(entry["members"], f"{at}.members", checks.MAX_VALUES) if "members" in entry else ()
         if name in members or len(set(members)) < len(members):
             checks.refuse(f"{at}.members", "must name other items, each once")
-        items[name] = Item(name, role, members)  # type: ignore[arg-type]
+        column = checks.text(entry["column"], f"{at}.column") if "column" in entry else None
+        if of_table != (column is not None):
+            checks.refuse(at, "must name the column that it is a value of, of a table and only there")
+        items[name] = Item(name, role, members, column)  # type: ignore[arg-type]
+    roles = {(item.column, item.role) for item in items.values() if item.column is not None}
+    if len(roles) > len({column for column, _ in roles}):
+        checks.refuse("items", "give a column two roles")
     for item in items.values():
         for member in item.members:
             if member in items and (items[member].members or items[member].role != item.role):
                 checks.refuse("items", "have a category with a member of another role, or that is a category itself")
     return items
+
+
+def _cuts(entries: Any) -> dict[str, tuple[float, ...]]:
+    if not isinstance(entries, dict):
+        checks.refuse("cuts", "must be an object from columns to numbers")
+    cuts = {}
+    for name, given in entries.items():
+        at = f"cuts[{name!r}]"
+        numbers = [checks.number(number, at) for number in checks.items(given, at, checks.MAX_VALUES)]
+        if any(low >= high for low, high in pairwise(numbers)):
+            checks.refuse(at, "must be in ascending order")
+        cuts[name] = tuple(numbers)
+    return cuts
 
 
 def _rule(entry: Any, at: str, items: dict[str, Item], n_people: int) -> CountedRule:

@@ -3,18 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from shoal.data.table import Kind
 from shoal.privacy import Requirement, requirement_from_claims
-from shoal.release.domain import Attribute
+from shoal.release.domain import Attribute, plain
 from shoal.release.files import FORMAT, write_json
 from shoal.release.verdict import Verdict, check_writable, fingerprint, verdict_of
 
 NO_YES = ("False", "True")
+
+
+def listed(items: Iterable[str]) -> str:
+    """Items with a comma between them; one that has such a thing in its name is in quotes.
+
+    >>> print(listed(["bread", "eggs, fresh"]))
+    bread, "eggs, fresh"
+    """
+    odd = re.compile(r'[,"⇒]|^\s|\s$|^$|[\x00-\x1f\x7f]')
+    return ", ".join(json.dumps(item, ensure_ascii=False) if odd.search(item) else item for item in items)
 
 
 @dataclass(frozen=True)
@@ -22,15 +35,18 @@ class Item:
     """Something that a person has or not: a thing in a basket, a value of a column, or any thing of a category.
 
     `members` are the items of which a category is one; it is empty for an item itself. All have the category's role.
+    `column` is that of a value of a column.
     """
 
     name: str
     role: Literal["public", "private"]
     members: tuple[str, ...] = ()
+    column: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The item as plain JSON."""
-        return {"name": self.name, "role": self.role} | ({"members": list(self.members)} if self.members else {})
+        more: dict[str, Any] = {"members": list(self.members)} if self.members else {}
+        return {"name": self.name, "role": self.role, **more, **({"column": self.column} if self.column else {})}
 
 
 @dataclass(frozen=True)
@@ -44,7 +60,7 @@ class CountedRule:
 
     def __str__(self) -> str:
         return (
-            f"{', '.join(self.antecedent)} ⇒ {', '.join(self.consequent)}: "
+            f"{listed(self.antecedent)} ⇒ {listed(self.consequent)}: "
             f"{self.people:,} of {self.antecedent_people:,} people"
         )
 
@@ -76,6 +92,8 @@ class RulesRelease:
         Private items that requirements about values are asked of.
     rows
         ``"baskets"``: an item is a thing that a transaction has. ``"table"``: an item is ``column=value``.
+    cuts
+        Where columns of numbers were cut, so that an item is a class of numbers.
     several_rows
         Whether people have several transactions each, so that every number is one of different people.
     verdict
@@ -88,6 +106,7 @@ class RulesRelease:
     claims: tuple[Mapping[str, Any], ...]
     sensitive: tuple[str, ...] = ()
     rows: Literal["baskets", "table"] = "baskets"
+    cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     several_rows: bool = False
     verdict: Verdict | None = None
 
@@ -108,9 +127,25 @@ class RulesRelease:
         """The members of every item that stands for several."""
         return {item.name: item.members for item in self.items if item.members}
 
+    @property
+    def target(self) -> None:
+        """None: rules have no target."""
+        return
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """How the columns of a table are read that items are cells of; of baskets every column is an item."""
+        columns = [item.column for item in self.items if item.column is not None]
+        return {name: "numeric" if name in self.cuts else "categorical" for name in columns}
+
     def attribute(self, name: str) -> Attribute:
-        """An item as a column of yes and no."""
-        role = next(item.role for item in self.items if item.name == name)
+        """An item as a column of yes and no, or a column that items are cells of, with the values that are named."""
+        for item in self.items:
+            if item.column == name:
+                values = tuple(each.name.removeprefix(f"{name}=") for each in self.items if each.column == name)
+                bounds = (self.cuts[name][0], self.cuts[name][-1]) if name in self.cuts else None
+                return Attribute(name, item.role, self.kinds[name], values=() if bounds else values, bounds=bounds)
+        role = next(item.role for item in self.items if name in (item.name, *item.members))
         return Attribute(name, role, "categorical", values=NO_YES, labels="boolean")
 
     def __len__(self) -> int:
@@ -136,6 +171,8 @@ class RulesRelease:
         }
         if self.sensitive:
             body["sensitive"] = list(self.sensitive)
+        if self.cuts:
+            body["cuts"] = {name: [plain(cut) for cut in cuts] for name, cuts in self.cuts.items()}
         if self.several_rows:
             body["several_rows"] = True
         return body

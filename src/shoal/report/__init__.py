@@ -8,5 +8,6 @@ folder counts nobody itself.
 
 from shoal.report.html import report_html, write_report
 from shoal.report.plot import plot_tree
+from shoal.report.plot_clusters import plot_clusters
 
-__all__ = ["plot_tree", "report_html", "write_report"]
+__all__ = ["plot_clusters", "plot_tree", "report_html", "write_report"]

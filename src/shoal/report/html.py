@@ -9,9 +9,10 @@ from pathlib import Path
 from shoal.audit import Audit
 from shoal.audit.telling import ColumnRanking
 from shoal.errors import ReleaseError
-from shoal.release import ModelRelease, TreeRelease
+from shoal.release import ClustersRelease, ModelRelease, TreeRelease
 from shoal.release.files import write_atomically
 from shoal.report import sections
+from shoal.report.clusters import clusters_section
 from shoal.report.layout import guilty_nodes
 from shoal.report.style import CSS
 from shoal.report.tree import tree_section
@@ -83,6 +84,7 @@ def report_html(
         sections.exposed(release, audit),
         sections.distributions(audit),
         "" if tree is None else tree_section(tree, guilty_nodes(audit), counted=counted),
+        clusters_section(release) if isinstance(release, ClustersRelease) else "",
         sections.noticed(audit, linked=tree is not None),
         "" if columns is None else sections.telling(columns),
         sections.next_steps(release, audit, tree, columns),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A released tree as a picture: `tree_layout` says where, this file draws. Only here matplotlib is used."""
+"""A released tree as a picture: `tree_layout` says where, this file draws with matplotlib."""
 
 from __future__ import annotations
 
@@ -175,16 +175,22 @@ def _legend(release: TreeRelease, measure: Measure) -> list[tuple[str, str, floa
     return [(class_colour(i), name, 0.2 + measure(name) + 0.25) for i, name in enumerate(names)]
 
 
-def _measure() -> Measure:
-    """How wide a text is in inches; also the place where a missing matplotlib is noticed."""
+def check_matplotlib(what: str) -> None:
+    """Refuse to draw where matplotlib is not installed, and say what brings it."""
     try:
         import matplotlib  # noqa: F401  # asked for by itself: its parts may be loaded while it is not
-        from matplotlib.font_manager import FontProperties
-        from matplotlib.textpath import text_to_path
     except ImportError:
         raise DataError(
-            "no-matplotlib", "plot_tree needs matplotlib, which is not installed. Try: pip install shoal[plots]."
+            "no-matplotlib", f"{what} needs matplotlib, which is not installed. Try: pip install shoal[plots]."
         ) from None
+
+
+def _measure() -> Measure:
+    """How wide a text is in inches."""
+    check_matplotlib("plot_tree")
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
     font = FontProperties(size=FONT)
 
     def measure(text: str) -> float:

@@ -205,6 +205,8 @@ def _has(release: Audited, audit: Audit) -> str:
         return f"He also has this release, with {STATED[statement]}"
     if isinstance(release, TableRelease):
         return "He also has this release, with every row of it"
+    if isinstance(release, ClustersRelease):
+        return "He also has this release, with every centroid and how many people are nearest to it"
     return f"He also has {audit.what}, with every number in its file"
 
 

@@ -3,16 +3,50 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.privacy import Requirement
+from shoal.release.rules import listed
+from shoal.rules.best import best
 from shoal.rules.choose import choose
 from shoal.rules.mine import Candidate, Counter, Items
 from shoal.rules.problem import Problem, signature
 from shoal.rules.result import Dropped
+
+STEPS = 2_000_000_000  # of compiled code that a search for the best choice takes at most, a few seconds
+SLACK = 1e-6  # sums of floats that are numbers of rules
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The rules that were chosen, and what others could be.
+
+    Attributes
+    ----------
+    kept
+        The rules.
+    greedy, greedy_worth
+        How many rules plain greedy keeps, and what they are worth.
+    alone
+        How many could leave as the only one.
+    most, most_worth
+        What no choice has more of, and what none is worth more than.
+    worth
+        What those kept are worth.
+    """
+
+    kept: list[Candidate]
+    greedy: int
+    alone: int
+    most: int
+    worth: float
+    greedy_worth: float
+    most_worth: float
 
 
 class Choice:
@@ -38,24 +72,41 @@ class Choice:
         problem = Problem(self.counter, list(number), self.requirement, self.sensitive)
         return problem, np.array([number[each] for each in signatures], dtype=np.int64)
 
-    def of(
-        self, rules: Sequence[Candidate], worth: NDArray[np.float64], beside: Sequence[Candidate] = ()
-    ) -> tuple[list[Candidate], int, int]:
-        """The rules to release beside others, how many plain greedy keeps, and how many are safe alone.
-
-        Rules must come the most valuable first.
-        """
+    def of(self, rules: Sequence[Candidate], worth: NDArray[np.float64]) -> Chosen:
+        """The rules to release. They must come the most valuable first."""
         if not rules:
-            return [], 0, 0
-        problem, kind = self._problem([*beside, *rules])
-        fixed = np.unique(kind[: len(beside)])
-        kind = kind[len(beside) :]
-        value = np.bincount(kind, weights=worth, minlength=len(problem)).astype(np.float64)
-        first_seen = np.array(list(dict.fromkeys([*fixed.tolist(), *kind.tolist()])), dtype=np.int64)
-        taken = choose(problem, value, first_seen, fixed)
+            return Chosen([], 0, 0, 0, 0.0, 0.0, 0.0)
+        problem, kind = self._problem(rules)
+        nothing = np.empty(0, dtype=np.int64)
+        value, number = (np.bincount(kind, weights=each).astype(np.float64) for each in (worth, np.ones(len(kind))))
+        first_seen = np.array(list(dict.fromkeys(kind.tolist())), dtype=np.int64)
+        taken, most_worth = best(problem, value, choose(problem, value, first_seen, nothing), nothing, STEPS)
+        most = most_worth
+        if (value != number).any():
+            most = best(problem, number, taken, nothing, STEPS)[1]
         greedy = problem.taken(first_seen)
-        kept = [rule for rule, keep in zip(rules, taken[kind], strict=True) if keep]
-        return kept, int(greedy[kind].sum()), int(problem.alone()[kind].sum())
+        return Chosen(
+            kept=[rule for rule, keep in zip(rules, taken[kind], strict=True) if keep],
+            greedy=int(greedy[kind].sum()),
+            alone=int(problem.alone()[kind].sum()),
+            most=math.floor(most + SLACK),
+            worth=float(value[taken].sum()),
+            greedy_worth=float(value[greedy].sum()),
+            most_worth=most_worth,
+        )
+
+    def beside(
+        self, kept: Sequence[Candidate], rules: Sequence[Candidate], worth: NDArray[np.float64]
+    ) -> list[Candidate]:
+        """Which of some rules to release beside others. They must come the most valuable first."""
+        if not rules:
+            return []
+        problem, kind = self._problem([*kept, *rules])
+        fixed, kind = np.unique(kind[: len(kept)]), kind[len(kept) :]
+        value = np.bincount(kind, weights=worth, minlength=len(problem)).astype(np.float64)
+        order = np.array(list(dict.fromkeys([*fixed.tolist(), *kind.tolist()])), dtype=np.int64)
+        taken = choose(problem, value, order, fixed)
+        return [rule for rule, keep in zip(rules, taken[kind], strict=True) if keep]
 
     def blame(self, kept: Sequence[Candidate], dropped: Sequence[Candidate]) -> list[Dropped]:
         """For each rule that was dropped, the smallest group that it would set apart."""
@@ -76,6 +127,6 @@ class Choice:
         has = [part for part in parts if self.counter.rows(part)[row]]
         there = sorted(frozenset[str]().union(*has))
         lacks = sorted(frozenset[str]().union(*(part for part in parts if part not in has)) - set(there))
-        words = [f"with {', '.join(there)}"] if there else []
-        words += [f"without all of {', '.join(lacks)}" if len(lacks) > 1 else f"without {lacks[0]}"] if lacks else []
+        words = [f"with {listed(there)}"] if there else []
+        words += [f"without {'all of ' if len(lacks) > 1 else ''}{listed(lacks)}"] if lacks else []
         return " and ".join(words)

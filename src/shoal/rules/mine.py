@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.audit.rules import Transactions
 from shoal.data.person import people_by_code
 from shoal.errors import DataError
+from shoal.release.rules import listed
 
 Ids = NDArray[np.int64]
 Items = frozenset[str]
@@ -47,7 +48,7 @@ class Candidate:
         return self.people / self.antecedent_people
 
     def __str__(self) -> str:
-        return f"{', '.join(sorted(self.antecedent))} ⇒ {', '.join(sorted(self.consequent))}"
+        return f"{listed(sorted(self.antecedent))} ⇒ {listed(sorted(self.consequent))}"
 
 
 class Counter:
@@ -79,10 +80,15 @@ class Counter:
         return self.people[items]
 
 
-def mine(counter: Counter, public: Collection[str], least: int, min_confidence: float) -> list[Candidate]:
-    """All rules of at least so many people and so much confidence that name an item that is not public."""
+def mine(
+    counter: Counter, public: Collection[str], least: int, min_confidence: float, *, public_rules: bool = False
+) -> list[Candidate]:
+    """All rules of at least so many people and so much confidence that name an item that is not public.
+
+    With `public_rules` also those that do not.
+    """
     found: list[Candidate] = []
-    for items in list(_frequent(counter, frozenset(public), least)):
+    for items in list(_frequent(counter, frozenset(public), least, public_rules)):
         found += rules_between(counter, items, min_confidence)
         if len(found) > MOST_RULES:
             raise _too_many(f"{MOST_RULES:,} rules")
@@ -99,15 +105,15 @@ def rules_between(counter: Counter, items: Items, min_confidence: float) -> Iter
                 yield Candidate(before, items - before, people, counter(before), counter(items - before))
 
 
-def _frequent(counter: Counter, public: Items, least: int) -> Iterator[Items]:
-    """The sets of two items and more that at least so many people have and that name a private item."""
+def _frequent(counter: Counter, public: Items, least: int, public_rules: bool) -> Iterator[Items]:
+    """The sets of two items and more that at least so many people have and that name a private item, or any."""
     names = sorted(counter.transactions.item_names, key=lambda name: (name in public, name))
     n_private = sum(name not in public for name in names)
     baskets = _Baskets.of(counter.transactions, names)
     n_sets = 0
     # private items first: a set that begins with a public one names nothing private
     stack: list[tuple[tuple[int, ...], Ids]] = [
-        ((i,), counter.transactions.rows_of(names[i])) for i in range(n_private)
+        ((i,), counter.transactions.rows_of(names[i])) for i in range(len(names) if public_rules else n_private)
     ]
     while stack:
         numbers, rows = stack.pop()

@@ -12,13 +12,15 @@ from sklearn.base import BaseEstimator
 
 from shoal.audit import audit
 from shoal.audit.rules import Transactions
-from shoal.audit.rules.cells import read_items
+from shoal.audit.rules.cells import Cuts, read_items
+from shoal.data.frames import to_table
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.person import whose_rows
 from shoal.errors import DataError, PromiseError, RequirementError, RoleError, closest
-from shoal.privacy import Requirement, as_requirement, claims, needs_values
+from shoal.privacy import Requirement, as_requirement, claims, least_people, needs_values
 from shoal.release.rules import CountedRule, Item, RulesRelease
 from shoal.rules.choice import Choice
+from shoal.rules.cuts import cuts_of
 from shoal.rules.generalise import ItemHierarchy
 from shoal.rules.mine import Candidate, Counter, Items, mine
 from shoal.rules.result import Dropped, RuleReport
@@ -31,7 +33,7 @@ NEVER_FAILS = "never fails, so it tells something private of people for certain"
 class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Association rules of which as many valuable ones are released as may leave together.
 
-    Only rules that name a private item are mined: the others tell what everybody knows anyway.
+    Rules that name a private item are mined; the others, which tell what everybody knows anyway, where it is asked for.
 
     Parameters
     ----------
@@ -49,13 +51,17 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     hierarchy
         Categories of items, as `Hierarchy.from_spec` takes them. A rule that does not fit is offered with categories in
         place of public items before it is dropped.
+    merge
+        Whether rules that do not fit and differ in one public item are offered as one, with "this or that" for it.
+    public_rules
+        Whether rules about public items alone are mined and released, too. They tell nothing private and cost nothing.
     sensitive
         Private items whose presence requirements about values are asked of.
     person
         The column that tells people apart, where they may have several transactions.
     rows
         ``"baskets"``, in any form that `shoal.audit.rules.read_transactions` reads, or ``"table"``: then each cell
-        is an item, ``column=value``.
+        is an item, ``column=value``. Columns of numbers are cut into classes of enough people at round numbers.
 
     Attributes
     ----------
@@ -68,7 +74,8 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     -----
     People are in one group when they have the same of the public parts of all rules (`docs/explanation/
     spans-of-rules.md`). A greedy choice in a given order keeps each rule that fits with those before it. Many orders
-    are tried, beginning with that by value, so the result is never worth less than plain greedy's.
+    are tried, beginning with that by value, so the result is never worth less than plain greedy's. Then a search that
+    branches and bounds improves on it, or proves that nothing does (`docs/how-to/mine-rules.md`).
 
     References
     ----------
@@ -84,7 +91,8 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     eggs ⇒ pills: 8 of 12 people
     bread ⇒ pills: 30 of 50 people
     >>> print(miner.report_)
-    mined 3 rules that name something private; 3 are safe alone, 2 together (plain greedy: 2), and 0 generalised
+    mined 3 rules that name something private; 3 are safe alone
+    released 2 (plain greedy: 2; at most: 2), worth 2.1 (plain greedy: 2.1; at most: 2.1), and 0 generalised
     dropped 1, for the smallest group that each would set apart:
       pills ⇒ bread: 2 people without bread
     """
@@ -100,6 +108,8 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         min_confidence: float = 0.5,
         value: Value = "lift",
         hierarchy: Any = None,
+        merge: bool = True,
+        public_rules: bool = False,
         sensitive: Sequence[str] = (),
         person: str | None = None,
         rows: Literal["baskets", "table"] = "baskets",
@@ -110,6 +120,8 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.min_confidence = min_confidence
         self.value = value
         self.hierarchy = hierarchy
+        self.merge = merge
+        self.public_rules = public_rules
         self.sensitive = sensitive
         self.person = person
         self.rows = rows
@@ -126,44 +138,65 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         requirement = as_requirement(self.privacy)
         self._check(y, requirement)
-        transactions = read_items(X, self.rows, () if self.person is None else (self.person,))
-        public = self._public(transactions)
+        transactions, cuts = self._read(X, least_people(requirement))
+        public = self._public(transactions, cuts)
         person = None if self.person is None else whose_rows(transactions[self.person])
         counter = Counter(transactions, person)
-        found = mine(counter, public, self._least(counter.n_people), self.min_confidence)
+        least = self._least(counter.n_people)
+        found = mine(counter, public, least, self.min_confidence, public_rules=self.public_rules)
+        known = [rule for rule in found if rule.both <= public]
+        found = [rule for rule in found if not rule.both <= public]
         certain = [rule for rule in found if _is_certain(rule, public)]
         mined = self._by_value([rule for rule in found if not _is_certain(rule, public)], counter.n_people)
         choice = Choice(counter, public, requirement, tuple(self.sensitive))
-        kept, greedy, alone = choice.of(mined, self._worth(mined, counter.n_people))
+        chosen = choice.of(mined, self._worth(mined, counter.n_people))
+        kept = chosen.kept
         dropped = [rule for rule in mined if rule not in set(kept)]
         general, categories = self._generalised(choice, kept, dropped)
-        if not kept and not general:
-            raise PromiseError(
-                "no-rules",
-                f"Of {len(found):,} rule(s) that name something private none can leave: each alone sets a group apart "
-                "that is too small, or never fails. Lower min_support or min_confidence, or the requirement.",
-            )
+        if not kept and not general and not known:
+            raise PromiseError("no-rules", self._why_none(len(found), counter.n_people, least_people(requirement)))
         roles = public | categories.keys()
         self.report_ = RuleReport(
             mined=len(found),
             certain=len(certain),
-            safe_alone=alone,
-            greedy=greedy,
+            safe_alone=chosen.alone,
+            most=chosen.most,
+            greedy=chosen.greedy,
             kept=len(kept),
             generalised=len(general),
+            public=len(known),
+            worth=chosen.worth,
+            greedy_worth=chosen.greedy_worth,
+            most_worth=chosen.most_worth,
             dropped=(
                 *choice.blame(kept, dropped),
                 *(Dropped(str(rule), 0, NEVER_FAILS) for rule in certain),
             ),
         )
-        released = self._by_value([*kept, *general], counter.n_people)
-        release = self._release(released, roles, categories, counter, requirement)
+        released = self._by_value([*kept, *general, *known], counter.n_people)
+        release = self._release(released, roles, categories, cuts, counter, requirement)
         verdict = audit(release, transactions, privacy=requirement, person=None if person is None else self.person)
         if not verdict.holds:
             worst = next(finding for finding in verdict.findings if finding.severity == "breach")
             raise PromiseError("audit-failed", f"The rules failed their audit and are withheld. {worst.message}")
         self.release_ = release.with_audit(verdict)
         return self
+
+    def _why_none(self, n_found: int, n_people: int, needed: int) -> str:
+        if not n_found:
+            return (
+                "No rule that names something private has the support and confidence asked for. Lower min_support or "
+                "min_confidence, and check which items are private."
+            )
+        if needed > n_people:
+            return (
+                f"Every group must have {needed:,} people, and there are {n_people:,}: no rule that names something "
+                "private can leave. Lower the requirement."
+            )
+        return (
+            f"Of {n_found:,} rule(s) that name something private none can leave: each alone sets a group apart that is "
+            "too small, or never fails. Lower min_support or min_confidence, or the requirement."
+        )
 
     def _check(self, y: None, requirement: Requirement) -> None:
         if y is not None:
@@ -196,12 +229,21 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                     "KAnonymity(30), not for values.",
                 )
 
-    def _public(self, transactions: Transactions) -> Items:
+    def _read(self, X: Any, least: int) -> tuple[Transactions, Cuts]:
+        """The transactions, and where columns of numbers were cut."""
+        also = () if self.person is None else (self.person,)
+        if self.rows == "baskets" or isinstance(X, Transactions):
+            return read_items(X, self.rows, also), {}
+        table = to_table(X)
+        person = None if self.person is None else whose_rows(table[self.person])
+        found = {name: cuts_of(column, person, least) for name, column in table.items() if name not in also}
+        cuts = {name: each for name, each in found.items() if each is not None}
+        return read_items(table, self.rows, also, cuts), cuts
+
+    def _public(self, transactions: Transactions, cuts: Cuts) -> Items:
         """The public items, once it is clear that all that is named is there."""
-        columns = {name: name for name in transactions.item_names}
-        if self.rows == "table":
-            columns = {name: name.partition("=")[0] for name in transactions.item_names}
-        known = set(columns.values())
+        columns = {name: transactions.column_of.get(name, name) for name in transactions.item_names}
+        known = {*columns.values(), *cuts}
         for name in self.public_items:
             if name not in known:
                 what = "column" if self.rows == "table" else "item"
@@ -234,15 +276,15 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self, choice: Choice, kept: list[Candidate], dropped: list[Candidate]
     ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
         """Rules with categories that fit beside those kept, each in place of some that do not; and the categories."""
-        if self.hierarchy is None or not dropped:
-            return [], {}
         counter = choice.counter
-        rows = Hierarchy.from_spec(self.hierarchy).rows
-        hierarchy = ItemHierarchy(rows, choice.public, counter.transactions.item_names)
-        counter = Counter(counter.transactions.with_categories(hierarchy.members), counter.person)
+        rows = [] if self.hierarchy is None else Hierarchy.from_spec(self.hierarchy).rows
+        hierarchy = ItemHierarchy(rows, choice.public, counter.transactions.item_names, counter.transactions.column_of)
         offers = dict.fromkeys(
             sides for rule in dropped for sides in hierarchy.of_rule(rule.antecedent, rule.consequent)
         )
+        if self.merge:
+            offers |= dict.fromkeys(hierarchy.merged(dropped))
+        counter = Counter(counter.transactions.with_categories(hierarchy.members), counter.person)
         rules = [
             Candidate(before, after, counter(before | after), counter(before), counter(after))
             for before, after in offers
@@ -251,7 +293,7 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         rules = [rule for rule in rules if rule.confidence >= self.min_confidence and not _is_certain(rule, public)]
         rules = self._by_value(rules, counter.n_people)
         wider = Choice(counter, public, choice.requirement, choice.sensitive)
-        general = wider.of(rules, self._worth(rules, counter.n_people), beside=kept)[0]
+        general = wider.beside(kept, rules, self._worth(rules, counter.n_people))
         named = frozenset[str]().union(*(rule.both for rule in general))
         return general, {name: members for name, members in hierarchy.members.items() if name in named}
 
@@ -260,13 +302,15 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         rules: Sequence[Candidate],
         public: Items,
         categories: dict[str, tuple[str, ...]],
+        cuts: Cuts,
         counter: Counter,
         requirement: Requirement,
     ) -> RulesRelease:
         named = frozenset[str]().union(*(rule.both for rule in rules), self.sensitive)
+        column_of = {name: counter.transactions.column_of.get(categories.get(name, (name,))[0]) for name in named}
         return RulesRelease(
             items=tuple(
-                Item(name, "public" if name in public else "private", categories.get(name, ()))
+                Item(name, "public" if name in public else "private", categories.get(name, ()), column_of[name])
                 for name in sorted(named)
             ),
             rules=tuple(
@@ -279,6 +323,7 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             claims=tuple(claims(requirement)),
             sensitive=tuple(self.sensitive),
             rows=self.rows,
+            cuts={name: tuple(each) for name, each in cuts.items() if name in column_of.values()},
             several_rows=counter.person is not None,
         )
 

@@ -8,6 +8,7 @@ or left together. See `docs/explanation/spans-of-rules.md` for why groups are wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,15 +73,16 @@ class Problem:
         rows = self.patterns.shape[1] if self.compiled else 20 * self.rows.shape[1]
         return max(1, len(self) * rows)
 
+    @property
+    def _arrays(self) -> tuple[Any, ...]:
+        """What the compiled code takes: patterns of rows, and what each kind asks and tells."""
+        return self.patterns, self.people, self.first, self.second, *np.ascontiguousarray(self.tells.T)
+
     def taken(self, order: Ids) -> Flags:
         """Which kinds are taken if they are tried in this order, each kept where it can be."""
         out = np.zeros(len(self), dtype=bool)
         if self.compiled:
-            from shoal._kernels.rules import add_in_order
-
-            tells = np.ascontiguousarray(self.tells.T)
-            k = least_people(self.requirement)
-            add_in_order(self.patterns, self.people, self.first, self.second, tells[0], tells[1], order, k, out)
+            _compiled().add_in_order(*self._arrays, order, least_people(self.requirement), out)
             return out
         group = np.zeros(self.rows.shape[1], dtype=np.int64)
         told = np.zeros(len(group), dtype=bool)
@@ -91,9 +93,48 @@ class Problem:
                 out[kind] = True
         return out
 
+    def fitting(self, kinds: Ids, candidates: Ids) -> Flags:
+        """Which of the candidates could leave beside some kinds, which together keep the requirement."""
+        if not self.compiled:
+            group, told = self.groups(kinds.tolist())
+            refined = (self._with(group, told, kind) for kind in candidates.tolist())
+            return np.array([not self.failing(*each).any() for each in refined], dtype=bool)
+        out = np.zeros(len(candidates), dtype=bool)
+        _compiled().fitting(*self._arrays, *self._groups(kinds), candidates, least_people(self.requirement), out)
+        return out
+
+    def fitting_pairs(self, kinds: Ids, candidates: Ids, may: Flags) -> Flags:
+        """Which pairs of candidates could leave beside some kinds, beside which each of them could.
+
+        Only pairs that may are looked at: `may` has a row and a column for each candidate, and is symmetric.
+        """
+        out = may.copy()
+        if not self.compiled:
+            for i, one in enumerate(candidates.tolist()):
+                asked = i + 1 + np.flatnonzero(may[i, i + 1 :])
+                out[i, asked] = out[asked, i] = self.fitting(np.append(kinds, one), candidates[asked])
+            return out
+        _compiled().fitting_pairs(*self._beside(kinds, candidates), candidates, least_people(self.requirement), out)
+        return out
+
+    def _groups(self, kinds: Ids) -> tuple[Any, ...]:
+        """The groups of some kinds, as compiled code has them."""
+        taken = np.zeros(len(self), dtype=bool)
+        return _compiled().add_in_order(*self._arrays, kinds, least_people(self.requirement), taken)  # type: ignore[no-any-return]
+
+    def _beside(self, kinds: Ids, candidates: Ids) -> tuple[Any, ...]:
+        """What compiled code takes to ask for candidates: patterns in which these and some kinds are alike are one."""
+        groups = self._groups(kinds)
+        asked = np.unique([self.first[candidates], self.second[candidates]])
+        packed = np.packbits(self.patterns[asked], axis=0)
+        key = np.vstack([packed, groups[0].view(np.uint8).reshape(-1, 8).T]).T.copy()
+        _, example, which = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        people = np.bincount(which.reshape(-1), weights=self.people).astype(np.int64)
+        return (self.patterns[:, example], people, *self._arrays[2:], groups[0][example], *groups[1:])
+
     def alone(self) -> Flags:
         """Which kinds could leave alone. The others never can: more rules only make smaller groups."""
-        return np.array([self.taken(np.array([kind]))[kind] for kind in range(len(self))], dtype=bool)
+        return self.fitting(np.empty(0, dtype=np.int64), np.arange(len(self)))
 
     def groups(self, kinds: Sequence[int]) -> tuple[Ids, Flags]:
         """The group of every row if some kinds are released, and whether something private is told of it."""
@@ -134,3 +175,10 @@ class Problem:
             return int(people[worst]), np.flatnonzero(refined == worst)
 
         return smallest
+
+
+def _compiled() -> Any:
+    """The compiled code; it takes a while to load."""
+    from shoal._kernels import rules
+
+    return rules

@@ -123,6 +123,6 @@ def _feature(encoding: Encoding, number: int, place: int) -> Feature:
     def numbers(column: Column) -> Numbers:
         return encoding.numbers(number, column)[:, at]
 
-    factor = float(encoding.factors[place])
-    affine = (factor, -factor * float(encoding.centres[place])) if attribute.type == "numeric" else None
+    scale = encoding.scales[attribute.name]
+    affine = (1 / scale.scale, -scale.centre / scale.scale) if attribute.type == "numeric" else None
     return Feature(attribute.name, numbers, affine, NO_BREAKS)

@@ -41,15 +41,28 @@ class Centroids(Subject):
         sha256: str,
     ) -> None:
         self._model = model
-        self._features = features
+        self.features = features
         self.what = model.what
         self.domain = domain
         self.target = target
         self.sha256 = sha256
 
+    @property
+    def centroids(self) -> Floats:
+        """What it states: centroids × features."""
+        return self._model.centroids
+
+    def points(self, table: Table) -> Floats:
+        """What the model sees of every row."""
+        return self._points(table, self.domain)
+
+    def nearest(self, table: Table) -> Ids:
+        """The number of every row's centroid, as the model numbers them."""
+        return self._model.predict(self.points(table))
+
     def bins(self, table: Table) -> Ids:
         """The number of every row's cell, by the model's own rule."""
-        return self._model.cell_of[self._model.predict(self._points(table, self.domain))]
+        return self._model.cell_of[self.nearest(table)]
 
     def spans(self, table: Table, public: Collection[str]) -> Spans:
         """Rows by the set of clusters they can be in; with everything public, by the one they are in."""
@@ -87,21 +100,21 @@ class Centroids(Subject):
         self, table: Table, public: Collection[str], groups: Groups, requirement: Requirement
     ) -> list[Finding]:
         """Centroids that too few people stand behind: they are, or nearly are, these people's values."""
-        points = self._points(table, self.domain)
+        points = self.points(table)
         target = None if self.target is None else as_categorical(table[self.target])
         return centroid_findings(self._model, points, target, groups.person, max(2, least_people(requirement)))
 
     def _reach(self, table: Table, known: Sequence[str]) -> States:
         """For every row and cell whether the row can be there, as far as an outsider can tell."""
-        boxes = private_boxes(self._features, self.domain, known)
+        boxes = private_boxes(self.features, self.domain, known)
         if boxes is None:
             return np.full((table.n_rows, len(self._model.cells)), UNDECIDED, dtype=np.int8)
         return reach(self._model.cells, self._points(table, known), boxes)
 
     def _points(self, table: Table, names: Collection[str]) -> Floats:
         """What the model sees of some columns of every row; 0 for its other features."""
-        points = np.zeros((table.n_rows, len(self._features)))
-        for place, feature in enumerate(self._features):
+        points = np.zeros((table.n_rows, len(self.features)))
+        for place, feature in enumerate(self.features):
             if feature.column in names:
                 column = table[feature.column]
                 points[:, place] = feature.numbers(column)[column.codes]
@@ -109,7 +122,7 @@ class Centroids(Subject):
         refused = refused_at.any(axis=1)
         if refused.any():
             bad = np.flatnonzero(refused_at.any(axis=0)).tolist()
-            columns = {self._features[place].column for place in bad}
+            columns = {self.features[place].column for place in bad}
             raise DataError(
                 "model-refuses",
                 f"The model does not take {int(refused.sum())} of the rows: they are missing, or have a value it does "

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.audit.groups import Groups, Ids, Spans
 from shoal.audit.result import SHOWN, Finding
 from shoal.audit.rules.parts import PublicParts
-from shoal.audit.rules.ruleset import Rules, counted
+from shoal.audit.rules.ruleset import Rule, Rules, counted
 from shoal.audit.rules.transactions import NO_YES, Transactions, read_transactions
 from shoal.audit.subject import Subject
 from shoal.data.table import Table
@@ -62,7 +62,7 @@ class RuleSubject(Subject):
 
     def spans(self, table: Table, public: Collection[str]) -> Spans:
         """People have the same span exactly when they have the same of the rules' public parts."""
-        parts = PublicParts(self.rules, public, self.declared)
+        parts = self.parts(public)
         keys, told = parts.of_rows(table)
         spans = Spans.numbered(keys, ~told, disjoint=parts.disjoint)
         if len(spans) > MOST_GROUPS:
@@ -72,7 +72,7 @@ class RuleSubject(Subject):
 
     def group_words(self, table: Table, public: Collection[str], row: int) -> tuple[str, tuple[int, ...]]:
         """What the people of a group have for an outsider, and the rules that tell them from those most like them."""
-        parts = PublicParts(self.rules, public, self.declared)
+        parts = self.parts(public)
         spans = Spans.numbered(parts.of_rows(table)[0], np.ones(table.n_rows, dtype=bool), disjoint=False)
         complete = parts.of_some(table, spans.example)
         own = complete[spans.of_row[row]]
@@ -82,10 +82,15 @@ class RuleSubject(Subject):
         differing = (complete != own) @ parts.n_rules
         differing[spans.of_row[row]] = differing.max() + 1
         between = parts.rules_between(own, complete[differing.argmin()])
-        return f"{words}; {self._named(between)} them apart from those most like them", ()
+        named = self._named([parts.rules.rules[number] for number in between])
+        return f"{words}; {named} them apart from those most like them", ()
 
-    def _named(self, numbers: Sequence[int]) -> str:
-        named = [f"{number + 1} ({self.rules.rules[number]})" for number in numbers[:SHOWN]]
+    def parts(self, public: Collection[str]) -> PublicParts:
+        """What an outsider can look up."""
+        return PublicParts(self.rules, public, self.declared)
+
+    def _named(self, numbers: Sequence[Rule]) -> str:
+        named = [f"{self.rules.rules.index(rule) + 1} ({rule})" for rule in numbers[:SHOWN]]
         if len(numbers) == 1:
             return f"rule {named[0]} alone sets"
         more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""

@@ -7,6 +7,7 @@ when somebody asks for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -21,6 +22,8 @@ from shoal.data.table import Column, Table
 from shoal.errors import DataError
 
 NO_YES = ("False", "True")
+YES = frozenset({"true", "yes", "y", "t", "1"})
+NO = frozenset({"false", "no", "n", "f", "0"})
 
 
 class Transactions(Table):
@@ -36,6 +39,8 @@ class Transactions(Table):
         How many transactions there are, also those without any item.
     others
         Columns that are no items, such as the one that tells people apart.
+    column_of
+        Of items that are cells of a table, the column.
 
     Examples
     --------
@@ -46,11 +51,20 @@ class Transactions(Table):
     [1, 1, 0]
     """
 
-    def __init__(self, rows: Ids, items: Ids, names: Sequence[str], n_rows: int, others: Iterable[Column] = ()) -> None:
+    def __init__(
+        self,
+        rows: Ids,
+        items: Ids,
+        names: Sequence[str],
+        n_rows: int,
+        others: Iterable[Column] = (),
+        column_of: Mapping[str, str] | None = None,
+    ) -> None:
         if not n_rows:
             raise DataError("empty-table", "There are no transactions.")
         self._columns = _ItemColumns(rows, items, names, n_rows, others)  # type: ignore[assignment]
         self.n_rows = n_rows
+        self.column_of = dict(column_of or {})
 
     def __repr__(self) -> str:
         return f"<Transactions: {self.n_rows} rows, {self._columns.n_items} items>"  # type: ignore[attr-defined]
@@ -77,7 +91,9 @@ class Transactions(Table):
         rows = [np.concatenate(parts) for parts in has]
         items = np.repeat(np.arange(len(names)), list(map(len, rows)))
         others = [self[name] for name in self if name not in set(self.item_names)]
-        return Transactions(np.concatenate([*rows, np.empty(0, np.int64)]), items, names, self.n_rows, others)
+        return Transactions(
+            np.concatenate([*rows, np.empty(0, np.int64)]), items, names, self.n_rows, others, self.column_of
+        )
 
 
 class _ItemColumns(Mapping[str, Column]):
@@ -129,9 +145,10 @@ def read_transactions(data: Any, also: Collection[str] = ()) -> Transactions:
     ----------
     data
         A list (or series) of collections of items; a frame of two columns, transaction and item, with a line for each
-        item of a transaction; or a frame of yes-or-no columns (or of 0 and 1), one an item. Where all columns are of
-        the last form, it is taken to be that. A line of two columns whose item is missing is a transaction that may
-        be empty.
+        item of a transaction; a frame of columns such as ``item1``, ``item2``, with or without one that says which
+        transaction it is; or a frame of yes-or-no columns (or of 0 and 1), one an item. Where all columns are of the
+        last form, it is taken to be that. A line of two columns whose item is missing is a transaction that may be
+        empty.
     also
         Names that will be needed besides. A column of these in a frame need not be an item: it tells people apart.
 
@@ -151,6 +168,9 @@ def read_transactions(data: Any, also: Collection[str] = ()) -> Transactions:
     others = [name for name in table if name in also and not _is_item(table[name])]
     if all(_is_item(table[name]) for name in table if name not in others):
         return _from_columns(table, others)
+    listed = _item_columns(table, also)
+    if listed is not None:
+        return _from_item_columns(table, *listed, also)
     ids = [name for name in table if name in also] or table.names[:1]
     rest = [name for name in table if name not in ids]
     if len(table) == 2 and len(ids) == 1:
@@ -158,10 +178,12 @@ def read_transactions(data: Any, also: Collection[str] = ()) -> Transactions:
     if len(table) == 3 and len(ids) == 1 and ids[0] in also:
         return _from_pairs(table[rest[0]], table[rest[1]], [table[ids[0]]])
     odd = [name for name in table if name not in others and not _is_item(table[name])]
+    what = "have missing cells or " if any(table[name].missing for name in odd) else ""
     raise DataError(
         "not-transactions",
-        f"These are no transactions: {len(odd)} column(s), such as {odd[0]!r}, hold something else than yes and no. "
-        "Give one yes-or-no column an item, two columns (transaction, item), or a list of lists of items.",
+        f"These are no transactions: {len(odd)} column(s), such as {odd[0]!r}, {what}hold something else than yes and "
+        "no. Give one yes-or-no column an item, two columns (transaction, item), columns item1, item2, …, or a list of "
+        "lists of items.",
     )
 
 
@@ -202,29 +224,69 @@ def _is_item(column: Column) -> bool:
         return False
     if column.kind == "numeric":
         return bool(np.isin(column.numbers, (0.0, 1.0)).all())
-    return column.labels == "boolean"
+    return {name.lower() for name in column.names} <= YES | NO
 
 
 def _from_columns(table: Table, others: list[str]) -> Transactions:
     names = [name for name in table if name not in others]
     if not names:
         raise DataError("not-transactions", "These are no transactions: there is no column of an item.")
-    rows = [np.flatnonzero(_yes(table[name])) for name in names]
+    rows = [np.flatnonzero(has_item(table[name])) for name in names]
     items = np.repeat(np.arange(len(names)), list(map(len, rows)))
     return Transactions(np.concatenate(rows), items, names, table.n_rows, [table[name] for name in others])
 
 
-def _yes(column: Column) -> Any:
+def has_item(column: Column) -> Any:
+    """Which rows have the item of a column of yes and no, or of 0 and 1."""
+    if not _is_item(column):
+        raise DataError(
+            "not-transactions", f"Column {column.name!r} is no item: it holds something else than yes and no."
+        )
     if column.kind == "numeric":
-        return column.numbers[column.codes] == 1
-    return np.array([name == "True" for name in column.names])[column.codes]
+        return (column.numbers == 1)[column.codes]
+    return np.array([name.lower() in YES for name in column.names])[column.codes]
+
+
+def _item_columns(table: Table, also: Collection[str]) -> tuple[list[str], list[str]] | None:
+    """Columns of the first, second, … item of a transaction, and what else there is; None where there are none.
+
+    They are called by one word and a number, such as item1 and item2; x0 and x1 are made up for arrays without names.
+    """
+    rest = [name for name in table if name not in also]
+    stems = [re.sub(r"[ _.-]?\d+$", "", name) for name in rest]
+    for stem in dict.fromkeys(stems):
+        named = [name for name, each in zip(rest, stems, strict=True) if each == stem != name]
+        others = [name for name in rest if name not in named]
+        texts = all(table[name].kind == "categorical" or not len(table[name].values) for name in named)
+        if len(named) > 1 and len(others) < 2 and texts and stem != "x":
+            return named, others
+    return None
+
+
+def _from_item_columns(table: Table, columns: list[str], transaction: list[str], also: Collection[str]) -> Transactions:
+    """A line a transaction, or several where a column says which."""
+    names = list(dict.fromkeys(name for column in columns for name in map(str, table[column].values)))
+    number = {name: i for i, name in enumerate(names)}
+    lines, items = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for column in map(table.__getitem__, columns):
+        there = np.flatnonzero(column.codes < len(column.values))
+        of_code = np.array([number[name] for name in map(str, column.values)], dtype=np.int64)
+        lines.append(there)
+        items.append(of_code[column.codes[there]])
+    which = person_codes(table[transaction[0]]) if transaction else np.arange(table.n_rows)
+    others = _of_transactions(which, [table[name] for name in table if name in also])
+    return Transactions(which[np.concatenate(lines)], np.concatenate(items), names, int(which.max()) + 1, others)
 
 
 def _from_pairs(transaction: Column, item: Column, people: list[Column]) -> Transactions:
     """Lines of transaction and item; `people` is the column that tells people apart, if one does."""
     row = person_codes(transaction)
-    n_rows = int(row.max()) + 1
-    line = np.zeros(n_rows, dtype=np.int64)
+    return _of_column(row, item, int(row.max()) + 1, _of_transactions(row, people))
+
+
+def _of_transactions(row: Ids, people: list[Column]) -> list[Column]:
+    """Columns of lines as columns of transactions, of which each line is one."""
+    line = np.zeros(int(row.max()) + 1, dtype=np.int64)
     line[row] = np.arange(len(row))  # some line of each transaction
     others = [column.take(line) for column in people]
     for before, after in zip(people, others, strict=True):
@@ -232,7 +294,7 @@ def _from_pairs(transaction: Column, item: Column, people: list[Column]) -> Tran
             raise DataError(
                 "not-transactions", f"Some transactions are of several people: {before.name!r} differs within them."
             )
-    return _of_column(row, item, n_rows, others)
+    return others
 
 
 def _of_column(rows: Ids, item: Column, n_rows: int, others: list[Column]) -> Transactions:

@@ -20,7 +20,7 @@ from shoal.audit.together.rows_read import in_kind, kinds_of, read_rows
 from shoal.audit.whose import whose_rows
 from shoal.data.table import Table
 from shoal.errors import DataError
-from shoal.release import ModelRelease, TableRelease, load
+from shoal.release import ModelRelease, RulesRelease, TableRelease, load
 from shoal.release.digests import table_fingerprint
 from shoal.release.ledger import Entry, LedgerFile
 from shoal.release.verdict import canonical
@@ -183,7 +183,7 @@ class Ledger:
         new = as_subject(release)
         others = [entry for entry in self.entries if entry.release != release.sha256]
         loaded = [as_subject(self.release(entry.number)) for entry in others]
-        table = read_rows([*(subject.release for subject in loaded), release], X, y)
+        table = read_rows([*(subject.release for subject in loaded), release], X, y, person)
         earlier, noticed = self._same_table(others, loaded, table, person)
         subjects = [*(each.subject for each in earlier), new]
         for subject in subjects:
@@ -242,6 +242,9 @@ def _own_audit(release: Any, table: Table, known: Collection[str] | None, person
     fitted = Table(in_kind(column, kinds.get(name, column.kind)) for name, column in table.items())
     if known is not None and isinstance(release, TableRelease):
         known = [name for name in release.columns if name in known]
+    if isinstance(release, RulesRelease):  # it takes every column for an item, or for one of cells
+        own = [*as_subject(release).columns, *([] if person is None else [person])]
+        fitted = fitted.select([name for name in own if name in fitted])
     return audit(release, fitted, public=known, person=person)
 
 

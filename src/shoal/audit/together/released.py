@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our own releases as subjects: trees, alone or together, clusterings, models over groups, and tables.
+"""Our own releases as subjects: trees, alone or together, clusterings, models over groups, tables, and rules.
 
 So several can be audited as one.
 
@@ -314,9 +314,9 @@ def as_subject(release: Any) -> Released:
     if isinstance(release, TableRelease):
         return ReleasedTable(release)
     if isinstance(release, RulesRelease):
-        raise DataError(
-            "not-a-release", "Association rules are not audited together with other releases yet: audit them alone."
-        )
+        from shoal.audit.together.rules import ReleasedRules
+
+        return ReleasedRules(release)
     raise DataError("not-a-release", f"This needs a release or a model that carries one; got {type(release).__name__}.")
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from shoal.data.frames import to_table
 from shoal.data.table import Column, Kind, Table
 from shoal.data.target import as_categorical, with_target
 from shoal.errors import DataError
-from shoal.release import ModelRelease
+from shoal.release import ModelRelease, RulesRelease
 
 
 def in_kind(column: Column, kind: str) -> Column:
@@ -38,11 +38,14 @@ def in_kind(column: Column, kind: str) -> Column:
     return replace(column, kind="numeric", codes=codes, values=values, labels="string")
 
 
-def read_rows(releases: Sequence[Any], X: Any, y: Any) -> Table:
+def read_rows(releases: Sequence[Any], X: Any, y: Any, person: str | None = None) -> Table:
     """The rows as one table for all releases; the last of them says what `y` is.
 
-    A column that some release takes for categories keeps its texts, of which numbers can still be made.
+    A column that some release takes for categories keeps its texts, of which numbers can still be made. Baskets that
+    rules were mined from may have any form that rules are mined from; then every item is a column.
     """
+    if any(isinstance(release, RulesRelease) and release.rows == "baskets" for release in releases):
+        X = as_items(X, person)
     table = to_table(X)
     wanted: dict[str, Kind] = {}
     for release in releases:
@@ -60,6 +63,21 @@ def read_rows(releases: Sequence[Any], X: Any, y: Any) -> Table:
         numbers = to_table({target: np.asarray(y).ravel()}, kinds={target: "numeric"})[target]
         return Table([*(column for name, column in table.items() if name != target), numbers])
     return with_target(table, y, target)
+
+
+def as_items(X: Any, person: str | None) -> Any:
+    """Baskets with a column of yes and no for every item, in whichever form they come; a table of more stays as it is.
+
+    So the same baskets have the same digests in every form.
+    """
+    from shoal.audit.rules.transactions import read_transactions
+
+    try:
+        return read_transactions(X, () if person is None else (person,))
+    except DataError as error:
+        if error.code != "not-transactions" or not (hasattr(X, "columns") or isinstance(X, Table | Mapping)):
+            raise
+        return X
 
 
 def kinds_of(release: Any) -> dict[str, Kind]:
