@@ -44,7 +44,8 @@ def path_match(one: Iterable[Mapping[str, Hashable]], other: Iterable[Mapping[st
 
     Examples
     --------
-    >>> path_match([{"sex": "f"}, {"sex": "m"}], [{"sex": "f"}, {"sex": "m", "age": "old"}, {"sex": "m", "age": "young"}])
+    >>> small = [{"sex": "f"}, {"sex": "m"}]
+    >>> path_match(small, [{"sex": "f"}, {"sex": "m", "age": "old"}, {"sex": "m", "age": "young"}])
     0.25
     """
     first, second = ({frozenset(path.items()) for path in paths} for paths in (one, other))
