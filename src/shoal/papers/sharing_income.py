@@ -40,7 +40,7 @@ SETTINGS: dict[str, tuple[Sequence[Mapping[str, Any]], int]] = {
     "unpruned, gain and Gini in turn": ([FREE, GAIN], 0),
     "C4.5": ([{"variant": "c45"}], 0),
 }
-CHOSEN = "unpruned, gain and Gini in turn"
+CHOSEN = "unpruned, gain"  # the simplest of those within 0.1 points of the best on held-out training rows
 
 
 def owner_trees(
@@ -63,7 +63,8 @@ def compare_settings(
     """The accuracy of every setting on held-out training rows, by which one is chosen, and on the test rows.
 
     `held_out` averages over `repeats` random parts of the training rows, the others shared out among ten owners. `test`
-    averages over as many ways to share all training rows out among them; the test rows chose nothing.
+    averages over as many ways to share all training rows out among them; the test rows chose nothing. What is learned
+    from pseudo-data is measured in the first of each only.
     """
     adult = Adult.read(data)
     both = stack(adult.train, adult.test, adult.train.names)
@@ -78,7 +79,8 @@ def compare_settings(
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for measure, runs in parts.items():
         for seed, (learn, tested) in enumerate(runs):
-            for (setting, joint), accuracy in _measured(task, learn, tested, seed, settings or tuple(SETTINGS)).items():
+            chosen = settings or tuple(SETTINGS)
+            for (setting, joint), accuracy in _measured(task, learn, tested, seed, chosen).items():
                 line = found.setdefault((setting, joint), {"setting": setting, "joint": joint})
                 line.setdefault(measure, []).append(accuracy)
             say(f"{measure} {seed + 1} of {repeats}")
@@ -115,7 +117,7 @@ def _measured(
         owners = {str(number): tree for number, tree in enumerate(trees)}
         found[setting, "vote"] = accuracy(pool(owners, "vote"))
         found[setting, "bag"] = accuracy(pool(owners, "bag"))
-        if setting in ("default", CHOSEN):
+        if setting == CHOSEN and seed == 0:  # once: learning from pseudo-data takes longest
             found[setting, "PGEN, tree"] = accuracy(pool(owners, "tree"))
             told = {
                 name: replace(tree, marginals=marginals_of(task.rows.take(part), task.public, K), verdict=None)
