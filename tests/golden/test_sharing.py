@@ -33,7 +33,7 @@ def test_requirements_that_no_release_of_adult_or_nursery_can_keep(shoal_data):
 
 
 def test_ten_owners_of_adult_come_within_a_point_of_the_pooled_rows(shoal_data):
-    """Unpruned trees grown by gain, k = 50 at every owner, shares averaged; beside the 50-anonymous tree of all rows."""
+    """Unpruned trees by gain, k = 50 at every owner, shares averaged; beside the 50-anonymous tree of all rows."""
     adult = Adult.read(shoal_data)
     both = stack(adult.train, adult.test, adult.train.names)
     task = SharingTable(both, TARGET, tuple(name for name in both.names if name != TARGET), {})
