@@ -86,7 +86,8 @@ def compare_publishers(
 
     The only owner's tree is asked itself; with several owners, and for tables, a C4.5 tree and naive Bayes learn from
     all that was published. `cm` is the classification metric over the people: rows outside the majority class of those
-    with the same published values, and rows that are left out. A setting that no release can keep says so in `why`.
+    with the same published values, and rows that are left out (`left_out`, their share). A setting that no release can
+    keep says so in `why`.
     """
     rows = task.rows.select([*task.public, task.target])
     tested = rows.take(test)
@@ -96,7 +97,8 @@ def compare_publishers(
     found = []
     for method in methods:
         line = {**told, "method": method}
-        if not all(_possible(part, task.target, requirement) for part in parts):
+        # only OPTI may leave rows out, and what is left may keep what the whole does not
+        if method != "opti" and not all(_possible(part, task.target, requirement) for part in parts):
             found.append({**line, "why": "impossible: not even everybody together keeps it"})
             continue
         try:
@@ -105,6 +107,7 @@ def compare_publishers(
             found.append({**line, "why": f"{error.code}: the method finds no release"})
             continue
         line["cm"] = combined_cm(released)
+        line["left_out"] = sum(getattr(release, "left_out", 0) for release in released) / len(train)
         line["leaves"] = sum(_classes(release) for release in released)
         single = released[0] if owners == 1 else None
         if isinstance(single, TreeRelease):

@@ -26,7 +26,7 @@ QUICK: dict[str, list[Requirement]] = {
     ],
 }
 KEYS = ("table", "figures", "requirement", "owners", "method", "learner")
-MEASURES = ("accuracy", "class_match", "path_match", "cm", "leaves")
+MEASURES = ("accuracy", "class_match", "path_match", "cm", "left_out", "leaves")
 
 
 @dataclass(frozen=True)
