@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from shoal import AnonymousTreeClassifier, to_table
+from shoal import AnonymousTreeClassifier, DataError, to_table
 from shoal.evaluate.matching import class_match, path_match
 from shoal.share import paths_of
 
@@ -13,7 +13,7 @@ def test_class_match_counts_rows_that_both_classify_alike():
 
 @pytest.mark.parametrize(("one", "other"), [([], []), (["a"], ["a", "b"])])
 def test_class_match_needs_the_same_rows(one, other):
-    with pytest.raises(ValueError, match="same length"):
+    with pytest.raises(DataError, match="same length"):
         class_match(one, other)
 
 
@@ -25,7 +25,7 @@ def test_path_match_by_hand():
     assert path_match(one, one) == 1.0
     assert path_match([{"A": "a2", "B": "b1"}], [{"B": "b1", "A": "a2"}]) == 1.0
     assert path_match([{}], one) == 0.0
-    with pytest.raises(ValueError, match="at least one path"):
+    with pytest.raises(DataError, match="at least one path"):
         path_match([], one)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Hashable, Iterable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.errors import DataError
+
 
 def class_match(one: ArrayLike, other: ArrayLike) -> float:
     """The share of rows that two models classify alike.
@@ -24,7 +26,7 @@ def class_match(one: ArrayLike, other: ArrayLike) -> float:
     """
     first, second = np.asarray(one), np.asarray(other)
     if first.shape != second.shape or not first.size:
-        raise ValueError("class_match needs two lists of answers of the same length, and not empty.")
+        raise DataError("ragged-table", "class_match needs two lists of answers of the same length, and not empty.")
     return float((first == second).mean())
 
 
@@ -50,5 +52,5 @@ def path_match(one: Iterable[Mapping[str, Hashable]], other: Iterable[Mapping[st
     """
     first, second = ({frozenset(path.items()) for path in paths} for paths in (one, other))
     if not first or not second:
-        raise ValueError("path_match needs trees with at least one path.")
+        raise DataError("no-rows", "path_match needs trees with at least one path.")
     return len(first & second) / len(first | second)
