@@ -4,6 +4,7 @@
 from shoal.evaluate.accuracy import drawn_rows, learned_accuracy
 from shoal.evaluate.information import non_uniform_entropy, precision
 from shoal.evaluate.losses import cell_losses
+from shoal.evaluate.matching import class_match, path_match
 from shoal.evaluate.tables import (
     TableMetrics,
     average_class_size,
@@ -17,6 +18,7 @@ __all__ = [
     "TableMetrics",
     "average_class_size",
     "cell_losses",
+    "class_match",
     "classification_metric",
     "discernibility_metric",
     "drawn_rows",
@@ -24,5 +26,6 @@ __all__ = [
     "loss_metric",
     "measure_table",
     "non_uniform_entropy",
+    "path_match",
     "precision",
 ]
