@@ -46,6 +46,10 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
     public = _public(wish, table, features)
     whose = None if wish.person is None else whose_rows(table[wish.person])
     people_column = [] if wish.person is None else [table[wish.person]]
+    n_people = table.n_rows if whose is None else int(whose.max()) + 1
+    least = 1 if wish.allow_small else max(2, least_people(wish.requirement))
+    if n_people < least:  # said before anything about columns, which would be a puzzle
+        raise _too_few(wish, n_people, table.n_rows)
     table = _settled(wish, table.select(features), public, whose)
     attributes = [Attribute.of(column, "public" if column.name in public else "private") for column in table.values()]
     scales = {
@@ -54,18 +58,11 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
         else Scale(levels=_levels(column, wish.hierarchies.get(column.name)))
         for column in table.values()
     }
-    least = 1 if wish.allow_small else max(2, least_people(wish.requirement))
     encoding = Encoding(attributes, scales)
     judge = Judge(table, encoding, public, wish.requirement, _asked_of(wish, table), whose, least)
     model = judge.judge(np.zeros(len(judge.points), dtype=np.int64))
     if model is None:
-        n = table.n_rows if whose is None else int(whose.max()) + 1
-        raise PromiseError(
-            "table-too-small",
-            f"Even one cluster of all {n:,} people (n_samples={table.n_rows}) does not keep "
-            f"'{wish.requirement.describe()}', or its centroid would be somebody's row. "
-            "Ask for less, or give more people.",
-        )
+        raise _too_few(wish, n_people, table.n_rows)
     path = Path(model)
     if (wish.method or ("mst" if len(judge.points) <= MANY else "kmeans")) == "mst":
         grow_by_edges(judge, path, wish.stop)
@@ -85,7 +82,7 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
             tuple(model.people.tolist()),
             sensitive=tuple(wish.sensitive),
             small=wish.allow_small,
-            total=None if whose is None else int(whose.max()) + 1,
+            total=None if whose is None else n_people,
         )
         verdict = audit(release, rows, privacy=wish.requirement, person=None if whose is None else wish.person)
         if verdict.holds:
@@ -95,6 +92,15 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
         # with three private numbers and more, the audit's solver may leave open what was decided here: one split less
     # never on purpose: the audit shares no code with the miner
     raise PromiseError("audit-failed", "The clusters failed their own audit and are withheld. Please report this.")
+
+
+def _too_few(wish: Wish, n_people: int, n_rows: int) -> PromiseError:
+    return PromiseError(
+        "table-too-small",
+        f"Even one cluster of all {n_people:,} people (n_samples={n_rows}) does not keep "
+        f"'{wish.requirement.describe()}', or its centroid would be somebody's row. "
+        "Ask for less, or give more people.",
+    )
 
 
 def _public(wish: Wish, table: Table, features: list[str]) -> tuple[str, ...]:
