@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal import AnonymousClusters, audit
+from shoal import AnonymousClusters, AnonymousRules, audit
 from shoal.errors import PromiseError, RequirementError
 
 
@@ -82,3 +82,18 @@ def test_too_few_people_are_told_before_rare_values() -> None:
 def test_a_seed_that_is_none_is_refused_in_words(seed: object) -> None:
     with pytest.raises(RequirementError, match="random_state must be"):
         AnonymousClusters(privacy=2, random_state=seed).fit({"age": [30, 40, 50] * 4})
+
+
+def test_rules_of_a_table_do_not_name_a_private_value_that_few_people_have() -> None:
+    """As trees, tables and clusters do not: "ill=ebola: 1 of 1 people" told that somebody has it."""
+    people = {
+        "sex": ["f"] * 50 + ["m"] * 50,
+        "ill": ["ebola"] + ["no"] * 25 + ["flu"] * 24 + ["no"] * 25 + ["flu"] * 25,
+    }
+    miner = AnonymousRules(20, ["sex"], min_support=1, min_confidence=0.01, rows="table").fit(people)
+    assert len(miner.release_.rules) == 8
+    assert "ebola" not in str(miner.release_.to_json())
+    assert "ebola" not in str(miner.report_)
+    assert audit(miner, people).holds
+    known = AnonymousRules(20, ["ill"], min_support=1, min_confidence=0.01, rows="table")
+    assert "ill=ebola" in {item for items in known.fit(people).report_.dropped for item in str(items.rule).split(" ⇒ ")}
