@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from shoal import AnonymousClusters, AnonymousRules, audit
+from shoal.cli.options import names
 from shoal.errors import PromiseError, RequirementError
 
 
@@ -97,3 +98,15 @@ def test_rules_of_a_table_do_not_name_a_private_value_that_few_people_have() -> 
     assert audit(miner, people).holds
     known = AnonymousRules(20, ["ill"], min_support=1, min_confidence=0.01, rows="table")
     assert "ill=ebola" in {item for items in known.fit(people).report_.dropped for item in str(items.rule).split(" ⇒ ")}
+
+
+def test_a_name_with_a_comma_is_in_quotes_in_the_audit_and_on_the_command_line() -> None:
+    """An audit said "an attacker knows: bread, tea, green"; and no private item could be called so."""
+    baskets = [["tea, green", "pills"], ["tea, green"]] * 30 + [[]] * 30
+    miner = AnonymousRules(privacy=20, public_items=["tea, green"], min_support=5, min_confidence=0.3).fit(baskets)
+    told = str(audit(miner, baskets, privacy=40))
+    assert 'an attacker knows: "tea, green"' in told
+    assert '("tea, green" ⇒ pills)' in told
+    given = ["age, sex", "zip,", 'soap,"tea, green" , he "x"', r'"he \"x\"", b', '"', '"a" b,c', r'"\q"', ""]
+    names_are = ("age", "sex", "zip", "soap", "tea, green", 'he "x"', 'he "x"', "b", '"', '"a" b', "c", r'"\q"')
+    assert names(given) == names_are
