@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.audit.groups import Groups, Ids, count_people
 from shoal.audit.result import Finding
@@ -50,13 +51,18 @@ def shares_of_few(
     return findings
 
 
-def _told(shares: Floats, codes: Ids, person: Ids | None, least: int) -> np.ndarray:
+def _told(shares: Floats, codes: Ids, person: Ids | None, least: int) -> NDArray[np.bool_]:
     """Which values are told of by themselves, or with others that fewer than `least` people have in all."""
     n = shares.shape[1]
     people, rows = count_people(codes, n, person), np.bincount(codes, minlength=n)
-    told = np.zeros(n, dtype=bool)
+    told, hidden = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
     for value in np.flatnonzero((people > 0) & (people < least)):
+        if hidden[value]:
+            continue
         apart = np.abs(shares * rows[value] - shares[:, [value]] * rows)
         together = (apart <= ROUNDING * (rows + rows[value])).all(axis=0) & (rows > 0)
-        told[value] = count_people(together[codes].astype(np.int64), 2, person)[1] < least
+        behind = int(people[together].sum()) if person is None else len(np.unique(person[together[codes]]))
+        told[value] = behind < least
+        if behind >= least:
+            hidden |= together
     return told
