@@ -10,7 +10,7 @@ import pytest
 
 from shoal import AnonymousClusters, AnonymousRules, audit
 from shoal.cli.options import names
-from shoal.errors import PromiseError, RequirementError
+from shoal.errors import DataError, PromiseError, RequirementError, RoleError
 
 
 def _people() -> dict[str, list]:
@@ -110,3 +110,37 @@ def test_a_name_with_a_comma_is_in_quotes_in_the_audit_and_on_the_command_line()
     given = ["age, sex", "zip,", 'soap,"tea, green" , he "x"', r'"he \"x\"", b', '"', '"a" b,c', r'"\q"', ""]
     names_are = ("age", "sex", "zip", "soap", "tea, green", 'he "x"', 'he "x"', "b", '"', '"a" b', "c", r'"\q"')
     assert names(given) == names_are
+
+
+def test_a_message_proposes_no_private_value() -> None:
+    """It said: 'age' does not exist. Closest: 'age=40'."""
+    miner = AnonymousRules(5, ["sex"], min_support=5, rows="table", sensitive=["age"])
+    with pytest.raises(RoleError) as caught:
+        miner.fit({"sex": ["f", "m"] * 20, "age": [40, 50] * 20})
+    assert "=4" not in str(caught.value)
+    assert "column=value" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"public_items": [1]}, {"public_items": None}, {"sensitive": [1]}, {"merge": "no"}, {"public_rules": 1}],
+)
+def test_options_of_rules_that_mean_nothing_are_refused_in_words(options: dict) -> None:
+    with pytest.raises((RoleError, DataError), match="must be"):
+        AnonymousRules(**{"privacy": 5, "public_items": ["a"], "min_support": 5, **options}).fit(
+            [["a", "p"], ["a"]] * 20
+        )
+
+
+def test_a_domain_that_is_no_list_is_refused_in_words() -> None:
+    for domain in ({"age": 5}, {"sex": 5}):
+        with pytest.raises(DataError, match="must be a list"):
+            AnonymousClusters(5, public=["sex"], domain=domain).fit({"sex": ["f", "m"] * 20, "age": [40, 50] * 20})
+
+
+@pytest.mark.parametrize("options", [{"public": [1]}, {"public": 5}, {"sensitive": [1]}, {"domain": [1]}])
+def test_options_of_clusters_that_mean_nothing_are_refused_in_words(options: dict) -> None:
+    with pytest.raises((RoleError, DataError), match="must be"):
+        AnonymousClusters(**{"privacy": 5, "public": ["sex"], **options}).fit(
+            {"sex": ["f", "m"] * 9, "age": [4, 5] * 9}
+        )

@@ -149,7 +149,7 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
             Wish(
                 requirement,
                 self.public,
-                self.sensitive,
+                () if self.sensitive is None else self.sensitive,
                 self.domain,
                 load_hierarchies(self.hierarchies, [name for name in table if name != self.person]),
                 self.person,

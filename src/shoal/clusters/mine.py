@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -109,7 +109,11 @@ def _public(wish: Wish, table: Table, features: list[str]) -> tuple[str, ...]:
     for role, names in given.items():
         if isinstance(names, str):
             raise RoleError("roles", f"Roles: {role} must be a list of column names; got one string. Try [{names!r}].")
-        for name in names or ():
+        if not isinstance(() if names is None else names, Collection):
+            raise RoleError("roles", f"Roles: {role} must be a list of column names; got {type(names).__name__}.")
+        for name in () if names is None else names:
+            if not isinstance(name, str):
+                raise RoleError("roles", f"Roles: {role} must be column names, which are text; got {name!r}.")
             if name not in table:
                 raise RoleError("roles", f"Roles: no column {name!r} (named as {role}).{closest(name, table)}")
             if role != "person" and name == wish.person:
@@ -125,6 +129,8 @@ def _public(wish: Wish, table: Table, features: list[str]) -> tuple[str, ...]:
 
 def _settled(wish: Wish, table: Table, public: Sequence[str], whose: np.ndarray | None) -> Table:
     """The columns with their domains settled, and no number missing."""
+    if wish.domain is not None and not isinstance(wish.domain, Mapping):
+        raise DataError("domain", "domain must be a dict from column to its values, or to its two bounds.")
     domain = dict(wish.domain or {})
     for name in domain:
         if name not in table:

@@ -211,6 +211,13 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             if isinstance(getattr(self, name), str):
                 given = getattr(self, name)
                 raise RoleError("roles", f"{name} must be a list of names; got one string. Try [{given!r}].")
+            if not isinstance(getattr(self, name), Collection) or not all(
+                isinstance(each, str) for each in getattr(self, name)
+            ):
+                raise RoleError("roles", f"{name} must be a list of names, which are text: '1' for a number 1.")
+        for name in ("merge", "public_rules"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise DataError("unknown-option", f"{name} must be True or False.")
         confidence, support = self.min_confidence, self.min_support
         if not isinstance(confidence, int | float | np.number) or not 0 <= confidence <= 1:
             raise DataError("unknown-option", "min_confidence must be a share from 0 to 1.")
@@ -253,7 +260,9 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         public = frozenset(item for item, column in columns.items() if column in set(self.public_items))
         for name in self.sensitive:
             if name not in columns or name in public:
-                why = "is public" if name in public else f"does not exist.{closest(name, columns)}"
+                # of a table no other item is proposed: its name is a private value
+                like = closest(name, columns) if self.rows == "baskets" else " Name it as column=value."
+                why = "is public" if name in public else f"does not exist.{like}"
                 raise RoleError("roles", f"A sensitive item must be private: {name!r} {why}")
         return public
 
