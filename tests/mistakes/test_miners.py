@@ -141,6 +141,4 @@ def test_a_domain_that_is_no_list_is_refused_in_words() -> None:
 @pytest.mark.parametrize("options", [{"public": [1]}, {"public": 5}, {"sensitive": [1]}, {"domain": [1]}])
 def test_options_of_clusters_that_mean_nothing_are_refused_in_words(options: dict) -> None:
     with pytest.raises((RoleError, DataError), match="must be"):
-        AnonymousClusters(**{"privacy": 5, "public": ["sex"], **options}).fit(
-            {"sex": ["f", "m"] * 9, "age": [4, 5] * 9}
-        )
+        AnonymousClusters(**{"privacy": 5, "public": ["sex"], **options}).fit({"sex": ["f", "m"] * 9, "age": [4] * 18})
