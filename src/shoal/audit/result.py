@@ -16,6 +16,7 @@ from shoal.audit.groups import Groups, Ids
 from shoal.audit.measures import Measures
 from shoal.audit.risk import Risk, risk_of
 from shoal.audit.unknowns import MissingFigure
+from shoal.release.rules import listed
 
 __all__ = ["Audit", "Finding", "Part"]
 
@@ -177,7 +178,7 @@ class Audit:
         if self.unit == "people":
             counted = f"counted: {self.n_rows:,} rows of {self.n_people:,} people"
         lines.append(f"  {counted}")
-        shown = ", ".join(self.public[:MOST_NAMES]) + (
+        shown = listed(self.public[:MOST_NAMES]) + (
             f" and {len(self.public) - MOST_NAMES} more" if len(self.public) > MOST_NAMES else ""
         )
         lines.append(f"  an attacker knows: {shown or 'no column'}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from shoal.errors import ShoalError
 
 Verb = Callable[..., None]
 ROLES = ("public", "private", "identifier")
+NAME = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([^,]*?))\s*(?:,|$)')
 
 
 class Usage(ShoalError):
@@ -139,12 +142,22 @@ def takes(*groups: Group) -> Callable[[Verb], Verb]:
 
 
 def names(given: Iterable[str]) -> tuple[str, ...]:
-    """Column names from a repeatable, comma-separated option.
+    """Column names from a repeatable, comma-separated option; a name with a comma is in quotes, as it is printed.
 
     >>> names(["age, sex", "zip"])
     ('age', 'sex', 'zip')
+    >>> names(['soap, "tea, green"'])
+    ('soap', 'tea, green')
     """
-    return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
+    found = (match for text in given for match in NAME.finditer(text))
+    return tuple(name for quoted, plain in (match.groups() for match in found) if (name := _unquoted(quoted) or plain))
+
+
+def _unquoted(text: str | None) -> str | None:
+    try:
+        return None if text is None else str(json.loads(text))
+    except ValueError:  # some other use of a backslash
+        return text
 
 
 def with_given(project: Project, given: dict[str, Any]) -> Project:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.clusters.grow import Stop
@@ -148,7 +149,7 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
             Wish(
                 requirement,
                 self.public,
-                self.sensitive,
+                () if self.sensitive is None else self.sensitive,
                 self.domain,
                 load_hierarchies(self.hierarchies, [name for name in table if name != self.person]),
                 self.person,
@@ -186,6 +187,14 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
             raise RequirementError(
                 "parameter", f"AnonymousClusters: method must be 'mst', 'kmeans' or None; got {self.method!r}."
             )
+        try:
+            check_random_state(self.random_state)
+        except ValueError:
+            raise RequirementError(
+                "parameter",
+                "AnonymousClusters: random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None; "
+                f"got {self.random_state!r}.",
+            ) from None
         for name in ("scale", "allow_small"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise RequirementError("parameter", f"AnonymousClusters: {name} must be True or False.")

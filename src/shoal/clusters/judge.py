@@ -94,6 +94,27 @@ class Judge:
         _, kinds = np.unique(self._kind, return_index=True)
         self._n_kinds = len(kinds)
         self._territory = None if len(known) == len(table) else Territory(encoding, known, table.take(kinds))
+        self._pools = [] if self._territory is None else self._pooled(table, known)
+
+    def _pooled(self, table: Table, known: Sequence[str]) -> list[tuple[Ids, Floats]]:
+        """Of each public category that few people have: the shares stated as one with others, and how many rows each.
+
+        An outsider knows who these few are. Their share in a centroid would tell which cluster they are in.
+        """
+        pools = []
+        for number, attribute in enumerate(self._encoding.attributes):
+            if attribute.type == "numeric" or attribute.name not in known:
+                continue
+            own, codes = self._encoding.stated(number), table[attribute.name].codes.astype(np.int64)
+            people = self._counter.people(codes, own.stop - own.start)
+            order = np.argsort(people, kind="stable")
+            order = order[people[order] > 0]
+            pool = order[: np.count_nonzero(people[order] < self.least)]
+            while 0 < len(pool) < len(order) and self._counter.people(np.isin(codes, pool) * 1, 2)[1] < self.least:
+                pool = order[: len(pool) + 1]
+            if len(pool):
+                pools.append((own.start + pool, np.bincount(codes, minlength=len(people))[pool].astype(np.float64)))
+        return pools
 
     def _spread(self, encoding: Encoding) -> Floats:
         """The standard deviation of each number that a centroid states; 0 for a share."""
@@ -142,10 +163,12 @@ class Judge:
         return self._counter.people(of_distinct[self.distinct_of], n)
 
     def _means(self, part: Ids, n: int, moved: Floats | None) -> Floats:
-        """Rounded means of parts, moved, in the units of their columns and within their bounds."""
+        """Rounded means of parts, pooled and moved, in the units of their columns and within their bounds."""
         weight = np.bincount(part, weights=self.weights, minlength=n)
         sums = [np.bincount(part, weights=feature * self.weights, minlength=n) for feature in self.points.T]
         means = self._encoding.means(np.column_stack(sums) / weight[:, None])
+        for pool, rows in self._pools:
+            means[:, pool] = means[:, pool].sum(axis=1)[:, None] * (rows / rows.sum())
         if moved is not None:
             means += moved
         for number, attribute in enumerate(self._encoding.attributes):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,6 +46,10 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
     public = _public(wish, table, features)
     whose = None if wish.person is None else whose_rows(table[wish.person])
     people_column = [] if wish.person is None else [table[wish.person]]
+    n_people = table.n_rows if whose is None else int(whose.max()) + 1
+    least = 1 if wish.allow_small else max(2, least_people(wish.requirement))
+    if n_people < least:  # said before anything about columns, which would be a puzzle
+        raise _too_few(wish, n_people, table.n_rows)
     table = _settled(wish, table.select(features), public, whose)
     attributes = [Attribute.of(column, "public" if column.name in public else "private") for column in table.values()]
     scales = {
@@ -54,18 +58,11 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
         else Scale(levels=_levels(column, wish.hierarchies.get(column.name)))
         for column in table.values()
     }
-    least = 1 if wish.allow_small else max(2, least_people(wish.requirement))
     encoding = Encoding(attributes, scales)
     judge = Judge(table, encoding, public, wish.requirement, _asked_of(wish, table), whose, least)
     model = judge.judge(np.zeros(len(judge.points), dtype=np.int64))
     if model is None:
-        n = table.n_rows if whose is None else int(whose.max()) + 1
-        raise PromiseError(
-            "table-too-small",
-            f"Even one cluster of all {n:,} people (n_samples={table.n_rows}) does not keep "
-            f"'{wish.requirement.describe()}', or its centroid would be somebody's row. "
-            "Ask for less, or give more people.",
-        )
+        raise _too_few(wish, n_people, table.n_rows)
     path = Path(model)
     if (wish.method or ("mst" if len(judge.points) <= MANY else "kmeans")) == "mst":
         grow_by_edges(judge, path, wish.stop)
@@ -85,7 +82,7 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
             tuple(model.people.tolist()),
             sensitive=tuple(wish.sensitive),
             small=wish.allow_small,
-            total=None if whose is None else int(whose.max()) + 1,
+            total=None if whose is None else n_people,
         )
         verdict = audit(release, rows, privacy=wish.requirement, person=None if whose is None else wish.person)
         if verdict.holds:
@@ -97,13 +94,26 @@ def mine_clusters(wish: Wish, table: Table) -> ClustersRelease:
     raise PromiseError("audit-failed", "The clusters failed their own audit and are withheld. Please report this.")
 
 
+def _too_few(wish: Wish, n_people: int, n_rows: int) -> PromiseError:
+    return PromiseError(
+        "table-too-small",
+        f"Even one cluster of all {n_people:,} people (n_samples={n_rows}) does not keep "
+        f"'{wish.requirement.describe()}', or its centroid would be somebody's row. "
+        "Ask for less, or give more people.",
+    )
+
+
 def _public(wish: Wish, table: Table, features: list[str]) -> tuple[str, ...]:
     """The columns an attacker knows; names that mean nothing are refused."""
     given = {"public": wish.public, "sensitive": wish.sensitive, "person": () if wish.person is None else [wish.person]}
     for role, names in given.items():
         if isinstance(names, str):
             raise RoleError("roles", f"Roles: {role} must be a list of column names; got one string. Try [{names!r}].")
-        for name in names or ():
+        if not isinstance(() if names is None else names, Collection):
+            raise RoleError("roles", f"Roles: {role} must be a list of column names; got {type(names).__name__}.")
+        for name in () if names is None else names:
+            if not isinstance(name, str):
+                raise RoleError("roles", f"Roles: {role} must be column names, which are text; got {name!r}.")
             if name not in table:
                 raise RoleError("roles", f"Roles: no column {name!r} (named as {role}).{closest(name, table)}")
             if role != "person" and name == wish.person:
@@ -119,6 +129,8 @@ def _public(wish: Wish, table: Table, features: list[str]) -> tuple[str, ...]:
 
 def _settled(wish: Wish, table: Table, public: Sequence[str], whose: np.ndarray | None) -> Table:
     """The columns with their domains settled, and no number missing."""
+    if wish.domain is not None and not isinstance(wish.domain, Mapping):
+        raise DataError("domain", "domain must be a dict from column to its values, or to its two bounds.")
     domain = dict(wish.domain or {})
     for name in domain:
         if name not in table:

@@ -67,6 +67,8 @@ def declare_domain(
 
 def declare_column(column: Column, declared: Sequence[Any] | None, people: int, person: Ids | None) -> Column:
     """One column with its domain settled: `people` must stand behind what is undeclared, 0 for a public column."""
+    if declared is not None and not hasattr(declared, "__iter__"):
+        raise DataError("domain", f"domain of {column.name!r} must be a list: of values, or of two bounds.")
     if column.kind == "categorical":
         return _categorical(column, declared, people, person)
     return _numeric(column, declared, people, person)

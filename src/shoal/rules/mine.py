@@ -81,14 +81,20 @@ class Counter:
 
 
 def mine(
-    counter: Counter, public: Collection[str], least: int, min_confidence: float, *, public_rules: bool = False
+    counter: Counter,
+    public: Collection[str],
+    least: int,
+    min_confidence: float,
+    *,
+    public_rules: bool = False,
+    without: Collection[str] = (),
 ) -> list[Candidate]:
     """All rules of at least so many people and so much confidence that name an item that is not public.
 
-    With `public_rules` also those that do not.
+    With `public_rules` also those that do not; `without` are items that no rule may name.
     """
     found: list[Candidate] = []
-    for items in list(_frequent(counter, frozenset(public), least, public_rules)):
+    for items in list(_frequent(counter, frozenset(public), least, public_rules, frozenset(without))):
         found += rules_between(counter, items, min_confidence)
         if len(found) > MOST_RULES:
             raise _too_many(f"{MOST_RULES:,} rules")
@@ -105,9 +111,9 @@ def rules_between(counter: Counter, items: Items, min_confidence: float) -> Iter
                 yield Candidate(before, items - before, people, counter(before), counter(items - before))
 
 
-def _frequent(counter: Counter, public: Items, least: int, public_rules: bool) -> Iterator[Items]:
+def _frequent(counter: Counter, public: Items, least: int, public_rules: bool, without: Items) -> Iterator[Items]:
     """The sets of two items and more that at least so many people have and that name a private item, or any."""
-    names = sorted(counter.transactions.item_names, key=lambda name: (name in public, name))
+    names = sorted(frozenset(counter.transactions.item_names) - without, key=lambda name: (name in public, name))
     n_private = sum(name not in public for name in names)
     baskets = _Baskets.of(counter.transactions, names)
     n_sets = 0

@@ -61,7 +61,8 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         The column that tells people apart, where they may have several transactions.
     rows
         ``"baskets"``, in any form that `shoal.audit.rules.read_transactions` reads, or ``"table"``: then each cell
-        is an item, ``column=value``. Columns of numbers are cut into classes of enough people at round numbers.
+        is an item, ``column=value``. Columns of numbers are cut into classes of enough people at round numbers; a
+        private value that fewer people have is no item.
 
     Attributes
     ----------
@@ -143,7 +144,8 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         person = None if self.person is None else whose_rows(transactions[self.person])
         counter = Counter(transactions, person)
         least = self._least(counter.n_people)
-        found = mine(counter, public, least, self.min_confidence, public_rules=self.public_rules)
+        rare = _rare(counter, public, least_people(requirement))
+        found = mine(counter, public, least, self.min_confidence, public_rules=self.public_rules, without=rare)
         known = [rule for rule in found if rule.both <= public]
         found = [rule for rule in found if not rule.both <= public]
         certain = [rule for rule in found if _is_certain(rule, public)]
@@ -183,15 +185,15 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return self
 
     def _why_none(self, n_found: int, n_people: int, needed: int) -> str:
-        if not n_found:
-            return (
-                "No rule that names something private has the support and confidence asked for. Lower min_support or "
-                "min_confidence, and check which items are private."
-            )
         if needed > n_people:
             return (
                 f"Every group must have {needed:,} people, and there are {n_people:,}: no rule that names something "
                 "private can leave. Lower the requirement."
+            )
+        if not n_found:
+            return (
+                "No rule that names something private has the support and confidence asked for. Lower min_support or "
+                "min_confidence, and check which items are private."
             )
         return (
             f"Of {n_found:,} rule(s) that name something private none can leave: each alone sets a group apart that is "
@@ -209,6 +211,13 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             if isinstance(getattr(self, name), str):
                 given = getattr(self, name)
                 raise RoleError("roles", f"{name} must be a list of names; got one string. Try [{given!r}].")
+            if not isinstance(getattr(self, name), Collection) or not all(
+                isinstance(each, str) for each in getattr(self, name)
+            ):
+                raise RoleError("roles", f"{name} must be a list of names, which are text: '1' for a number 1.")
+        for name in ("merge", "public_rules"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise DataError("unknown-option", f"{name} must be True or False.")
         confidence, support = self.min_confidence, self.min_support
         if not isinstance(confidence, int | float | np.number) or not 0 <= confidence <= 1:
             raise DataError("unknown-option", "min_confidence must be a share from 0 to 1.")
@@ -251,7 +260,9 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         public = frozenset(item for item, column in columns.items() if column in set(self.public_items))
         for name in self.sensitive:
             if name not in columns or name in public:
-                why = "is public" if name in public else f"does not exist.{closest(name, columns)}"
+                # of a table no other item is proposed: its name is a private value
+                like = closest(name, columns) if self.rows == "baskets" else " Name it as column=value."
+                why = "is public" if name in public else f"does not exist.{like}"
                 raise RoleError("roles", f"A sensitive item must be private: {name!r} {why}")
         return public
 
@@ -326,6 +337,12 @@ class AnonymousRules(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             cuts={name: tuple(each) for name, each in cuts.items() if name in column_of.values()},
             several_rows=counter.person is not None,
         )
+
+
+def _rare(counter: Counter, public: Items, needed: int) -> Items:
+    """Private values of a table that too few people have: a rule that names one tells that somebody has it."""
+    cells = counter.transactions.column_of
+    return frozenset(item for item in cells if item not in public and counter(frozenset({item})) < needed)
 
 
 def _is_certain(rule: Candidate, public: Items) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.clusters.cells import Cells
+from shoal.audit.clusters.shares import shares_of_few
 from shoal.audit.foreign._centroid_models import CentroidModel, merged
 from shoal.audit.foreign.centroids import Centroids
 from shoal.audit.foreign.features import NO_BREAKS, Feature, Numbers
@@ -20,7 +21,7 @@ from shoal.audit.whose import more_than_claimed, whose_rows
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table
 from shoal.errors import DataError
-from shoal.privacy import Requirement
+from shoal.privacy import Requirement, least_people
 from shoal.release import ClustersRelease
 from shoal.release.encoding import Encoding
 
@@ -41,6 +42,7 @@ class ClustersSubject(Centroids):
     ) -> list[Finding]:
         """Centroids that too few people stand behind, and whatever the release says that the rows do not."""
         found = super().findings(table, public, groups, requirement)
+        found += shares_of_few(self._release, table, public, groups, max(2, least_people(requirement)))
         if self._release.small:  # it says itself that there may be such
             found = [replace(each, severity="warning") for each in found]
         return found + self._differences(table, groups)

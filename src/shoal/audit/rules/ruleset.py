@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.audit.rules.figures import Share, check_decimals
 from shoal.audit.rules.reading import rows_of_csv, rows_of_frame
 from shoal.errors import DataError, RoleError
+from shoal.release.rules import listed
 from shoal.release.verdict import fingerprint
 
 if TYPE_CHECKING:
@@ -221,4 +222,4 @@ def _shares(rule: Rule) -> tuple[Share | None, ...]:
 
 def _side(items: frozenset[str]) -> str:
     names = sorted(items)
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    return listed(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
