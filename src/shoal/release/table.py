@@ -168,9 +168,10 @@ class TableRelease:
         return f"<TableRelease: {self.n_rows} rows, {len(self.columns)} columns, {groups}>"
 
     def __str__(self) -> str:
+        n_groups = int(self.groups.max()) + 1
         lines = [
             f"{self.n_rows:,} rows{f' of {self.people:,} people' if self.people is not None else ''} in "
-            f"{int(self.groups.max()) + 1:,} groups; claimed: {self.requirement.describe()}"
+            f"{n_groups:,} {'group' if n_groups == 1 else 'groups'}; claimed: {self.requirement.describe()}"
         ]
         if self.left_out:
             lines.append(f"  {self.left_out:,} rows of the original table are left out")
