@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from shoal import DataError, KAnonymity, RequirementError, audit
-from shoal.anonymize import Incognito, KOptimize, Mondrian, OneDimensional, TopDownSpecialization
+from shoal.anonymize import ClusterAnonymizer, Incognito, KOptimize, Mondrian, OneDimensional, TopDownSpecialization
 from shoal.anonymize.methods import make_method
 from shoal.cli import run
 from shoal.evaluate import learned_accuracy
@@ -88,6 +88,8 @@ def test_no_public_column_is_no_crash(one_apart):
 def test_an_option_of_the_wrong_type_is_refused(one_apart):
     with pytest.raises(RequirementError, match="relaxed must be True or False"):
         Mondrian(5, relaxed="maybe").fit(one_apart, "ill")
+    with pytest.raises(RequirementError, match="random_state must be a whole number"):
+        ClusterAnonymizer(5, public=["age"], random_state="abc").fit(one_apart[["age", "ill"]], "ill")
     with pytest.raises(RequirementError, match="max_seconds must be a number"):
         KOptimize(5, max_seconds=float("nan")).fit(one_apart, "ill")
 
@@ -129,6 +131,19 @@ def test_a_hierarchy_of_a_private_column_does_not_stop_the_command(project, caps
 def test_a_folder_is_no_output(project, capsys, folder):
     assert run(["anonymize", "--method", "mondrian", "-o", folder]) == 1
     assert "it is a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["tds", "tdr"])
+def test_a_method_that_learns_asks_for_a_target_in_words_of_the_command(project, capsys, method):
+    (project / "shoal.toml").unlink()
+    assert run(["anonymize", "people.csv", "-k", "5", "--method", method, "--public", "age,zip,city,ill,income"]) == 2
+    assert "name it with --target" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [["--methods", ""], ["--suppress", "nan"], ["--suppress", "2"]])
+def test_a_comparison_of_nothing_is_refused(project, capsys, wrong):
+    assert run(["compare", *wrong]) == 2
+    assert capsys.readouterr().err.startswith("shoal: --")
 
 
 def test_a_copy_that_cannot_be_made_leaves_nothing_behind(project, capsys):

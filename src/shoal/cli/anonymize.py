@@ -138,9 +138,11 @@ def generalise(
     project: Project, table: Table, method: str, options: dict[str, Any], *, suppress: float, reproducible: bool
 ) -> TableAnonymizer:
     """A method fitted to a table, by what the project says."""
-    from shoal.anonymize.methods import make_method
+    from shoal.anonymize.methods import METHODS, make_method
 
     common, rows, target = common_options(project, table, need_target=method == "tree")
+    if target is None and METHODS[method].needs_target:
+        raise Usage(f"--method {method} generalises for learning a private target: name it with --target.")
     if method == "tree":
         common["target_role"] = resolve_roles(project, table).target_role
     anonymizer = make_method(method, {**common, "suppress": suppress, "reproducible": reproducible}, options)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.clusters.grow import Stop
@@ -186,6 +187,12 @@ class AnonymousClusters(ClusterMixin, ShoalEstimator):  # type: ignore[misc]  # 
             raise RequirementError(
                 "parameter", f"AnonymousClusters: method must be 'mst', 'kmeans' or None; got {self.method!r}."
             )
+        try:
+            check_random_state(self.random_state)
+        except ValueError:
+            raise RequirementError(
+                "parameter", "AnonymousClusters: random_state must be a whole number of at least 0, or None."
+            ) from None
         for name in ("scale", "allow_small"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise RequirementError("parameter", f"AnonymousClusters: {name} must be True or False.")

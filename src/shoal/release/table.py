@@ -52,7 +52,8 @@ class TableRelease:
         Where people have several rows each: how many different people there are. The rows are published one by one and
         do not tell whose they are; the claims are about different people. None: every row is a person.
     left_out
-        How many rows of the original table are not published (suppressed): nothing but their number is told.
+        How many rows of the original table are not published (suppressed). Nothing else is told of them, but that
+        their public values, which an attacker knows, are within the stated domain.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
 
