@@ -183,12 +183,8 @@ def test_without_public_columns_everybody_is_one_group():
     assert (method.solution_.levels, method.solution_.classes, method.solution_.smallest) == ({}, 1, 6)
 
 
-EXPECTED_FAILURES = {"check_fit2d_1sample": "one row cannot keep k = 3, which is said in people, not samples"}
-
-
 @parametrize_with_checks(
     [Incognito(privacy=3, numbers="midpoints", reproducible=True)],  # texts cannot be subtracted, as checks do
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 @pytest.mark.filterwarnings("default")  # some checks warn on purpose
 def test_scikit_learns_own_checks(estimator, check):

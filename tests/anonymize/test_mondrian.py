@@ -13,7 +13,6 @@ from shoal.evaluate import measure_table
 from shoal.privacy import DistinctDiversity
 
 # checks we do not pass, each with its reason
-EXPECTED_FAILURES = {"check_fit2d_1sample": "one row cannot keep k = 3, which is said in people, not samples"}
 
 
 @parametrize_with_checks(
@@ -21,7 +20,6 @@ EXPECTED_FAILURES = {"check_fit2d_1sample": "one row cannot keep k = 3, which is
         Mondrian(privacy=3, numbers="midpoints", reproducible=True),
         Mondrian(privacy=3, numbers="midpoints", criterion="gain", reproducible=True),
     ],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 @pytest.mark.filterwarnings("default")  # some checks warn on purpose
 def test_scikit_learns_own_checks(estimator, check):
