@@ -163,7 +163,7 @@ class KOptimize(RecodingAnonymizer):
             task.classes  # noqa: B018 - refuses where there is none
         for name in ("max_seconds", "max_nodes"):
             limit = getattr(self, name)
-            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or limit < 0):
+            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit >= 0):
                 raise RequirementError("parameter", f"{name} must be a number that is not negative, or None.")
 
 
@@ -216,7 +216,9 @@ def _order_of(task: Task, name: str) -> _Order:
 def _categories(task: Task, name: str) -> _Order:
     """Categories as their hierarchy has them together, then by how often the first class goes with them."""
     column, ladder = task.rows[name], task.ladders[name]
-    order = np.lexsort(np.stack([np.arange(column.n_codes), _shares(task, column), *ladder.maps[1:]]))
+    shares = task.class_shares(name)
+    own = np.zeros(column.n_codes) if shares is None else shares.share
+    order = np.lexsort(np.stack([np.arange(column.n_codes), own, *ladder.maps[1:]]))
     place = np.empty(column.n_codes, dtype=np.int64)
     place[order] = np.arange(column.n_codes)
     cells = _cut(column, place)[1]
@@ -253,12 +255,3 @@ def _cut(column: Column, place: Map) -> tuple[Map, Map]:
     there = np.flatnonzero(np.bincount(place[column.counts() > 0]))
     cuts = there[:-1]
     return cuts, np.searchsorted(cuts, place, side="left")
-
-
-def _shares(task: Task, column: Column) -> NDArray[np.float64]:
-    """Of the people with each value the share of the target's first class; nothing where there is no target."""
-    if task.target is None:
-        return np.zeros(column.n_codes)
-    first = task.classes.codes == 0
-    people = column.counts()
-    return np.bincount(column.codes[first], minlength=column.n_codes) / np.maximum(people, 1)

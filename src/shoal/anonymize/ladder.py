@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.cells import ColumnMap
 from shoal.data.discretize import interval_labels, within
 from shoal.data.hierarchy import Hierarchy, Levels
+from shoal.data.person import Ids, people_by_code
 from shoal.data.table import Column
 
 Map = NDArray[np.int32]
@@ -62,7 +63,27 @@ class Ladder:
         return parent
 
 
-def ladder_of(column: Column, hierarchy: Hierarchy | None, classes: Column | None) -> Ladder:
+@dataclass(frozen=True, eq=False)
+class ClassShares:
+    """Of the people with each code of a column the share who have the first class of a target."""
+
+    target: str
+    share: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, column: Column, classes: Column, people: int, whose: Ids | None) -> ClassShares:
+        """The shares in some rows; what fewer than `people` have is taken for average, whatever they have.
+
+        The order of shares is published with the groups that follow it, and a share of one person is his class.
+        """
+        first = np.bincount(column.codes[classes.codes == 0], minlength=column.n_codes)
+        rows = column.counts()
+        enough = people_by_code(column.codes, column.n_codes, whose) >= max(people, 1)
+        average = first[enough].sum() / max(rows[enough].sum(), 1)
+        return cls(classes.name, np.where(enough, first / np.maximum(rows, 1), average))
+
+
+def ladder_of(column: Column, hierarchy: Hierarchy | None, classes: ClassShares | None) -> Ladder:
     """The levels of a column from its hierarchy; without one, round intervals of numbers, or what is said to be alike.
 
     Categories without a hierarchy are put in the order of the share of the target's first class among people who have
@@ -131,16 +152,11 @@ def _widths(low: float, high: float, *, whole: bool) -> list[float]:
     return found
 
 
-def _by_class(column: Column, classes: Column) -> Ladder:
+def _by_class(column: Column, classes: ClassShares) -> Ladder:
     """Values joined two by two with their neighbours, in the order of how often the first class goes with them."""
     n = len(column.names)
-    key = column.codes.astype(np.int64) * classes.n_codes + classes.codes
-    counts = np.bincount(key, minlength=column.n_codes * classes.n_codes).reshape(column.n_codes, -1)
-    people = counts.sum(axis=1)
-    overall = counts[:, 0].sum() / max(people.sum(), 1)
-    share = np.where(people > 0, counts[:, 0] / np.maximum(people, 1), overall)
     rank = np.empty(n, dtype=np.int64)
-    rank[np.argsort(share[:n], kind="stable")] = np.arange(n)
+    rank[np.argsort(classes.share[:n], kind="stable")] = np.arange(n)
     maps: list[Map] = [np.arange(column.n_codes, dtype=np.int32)]
     labels: list[tuple[str, ...]] = [_values(column)]
     while len(labels[-1]) - column.missing > 2:
@@ -153,7 +169,7 @@ def _by_class(column: Column, classes: Column) -> Ladder:
     maps.append(np.zeros(column.n_codes, dtype=np.int32))
     labels.append(("*",))
     _check_nested(maps)
-    return Ladder(column, tuple(maps), tuple(labels), None, f"values that are alike in {classes.name!r}, two by two")
+    return Ladder(column, tuple(maps), tuple(labels), None, f"values that are alike in {classes.target!r}, two by two")
 
 
 def _check_nested(maps: Sequence[Map]) -> None:

@@ -98,14 +98,15 @@ class RecodingAnonymizer(TableAnonymizer):
         attributes: list[Attribute] = []
         generalised: dict[str, tuple[Generalised, ...]] = {}
         for name in task.rows:
-            attribute = Attribute.of(task.rows[name], "public" if name in task.public else "private")
+            column = task.rows[name] if name in task.public else task.published(name, recoding.left_out)
+            attribute = Attribute.of(column, "public" if name in task.public else "private")
             if name in task.public:
                 recoded = recoding.columns[name]
                 labelled, codes = _labelled(attribute, recoded)
                 self._labels[name] = dict(zip(recoded.found, (cell.label for cell in labelled), strict=True))
                 generalised[name], columns[name] = _used(name, labelled, codes, recoding.left_out)
             else:
-                columns[name] = task.rows[name]
+                columns[name] = column
             attributes.append(attribute)
         made = Generalisation(
             task.target,

@@ -29,6 +29,7 @@ METHODS: dict[str, type[TableAnonymizer]] = {
     "one-dimensional": OneDimensional,
 }
 COMMON = ("privacy", "public", "sensitive", "domain", "person", "hierarchies", "suppress", "numbers", "reproducible")
+TOLD = ("target_role", "progress")  # what the caller says by other means
 
 
 def own_options(method: str) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def own_options(method: str) -> dict[str, Any]:
     ['by']
     """
     parameters = inspect.signature(METHODS[method]).parameters
-    return {name: each.default for name, each in parameters.items() if name not in COMMON}
+    return {name: each.default for name, each in parameters.items() if name not in (*COMMON, *TOLD)}
 
 
 def make_method(method: str, common: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> TableAnonymizer:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.cells import Recoded
-from shoal.anonymize.ladder import ladder_of
 from shoal.anonymize.method import Recoding, RecodingAnonymizer
 from shoal.anonymize.regions import Regions, cut_regions
 from shoal.anonymize.scale import NumberScale, Scale, TreeScale
@@ -146,6 +145,8 @@ class Mondrian(RecodingAnonymizer):
         self._check(task)
         classes = task.classes.name if self.criterion == "gain" else None
         self.made_hierarchies_: dict[str, str] = {}
+        if not task.public:
+            return Recoding({}, again=_nothing)
         scales = [self._scale(task, name) for name in task.public]
         regions = cut_regions(task, task.public, scales, relaxed=self.relaxed, classes=classes)
         columns = _cells(regions, regions.of_row)
@@ -157,6 +158,8 @@ class Mondrian(RecodingAnonymizer):
             raise RequirementError(
                 "parameter", f"Mondrian: criterion must be 'width' or 'gain'; got {self.criterion!r}."
             )
+        if not isinstance(self.relaxed, (bool, np.bool_)):
+            raise RequirementError("parameter", f"Mondrian: relaxed must be True or False; got {self.relaxed!r}.")
         if not self.relaxed:
             return
         if self.criterion == "gain":
@@ -188,10 +191,15 @@ class Mondrian(RecodingAnonymizer):
             cuts = hierarchy.bind(column).cuts
             assert cuts is not None
             return NumberScale(column, cuts[0])
-        ladder = ladder_of(column, hierarchy, None if task.target is None else task.rows[task.target])
+        ladder = task.ladder(name)
         if ladder.said is not None:
             self.made_hierarchies_[name] = ladder.said
         return TreeScale.of(ladder)
+
+
+def _nothing(_: Table) -> dict[str, Recoded]:
+    """Where there is no public column, nothing is recoded."""
+    return {}
 
 
 def _again(regions: Regions, table: Table) -> dict[str, Recoded]:

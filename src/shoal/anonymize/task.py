@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.ladder import Ladder, ladder_of
-from shoal.data.domain import Domain, check_sensitive, declare_column
+from shoal.anonymize.ladder import ClassShares, Ladder, ladder_of
+from shoal.data.domain import Domain, check_sensitive, declare_column, without_rows
 from shoal.data.frames import to_table
 from shoal.data.hierarchy import Hierarchy, load_hierarchies
 from shoal.data.person import Ids, people_by_code, whose_rows
@@ -51,6 +51,8 @@ class Task:
         Whose row each is, where people have several; otherwise None.
     budget
         How many rows may be left out.
+    declared
+        Columns whose domain the user stated.
     """
 
     rows: Table
@@ -62,6 +64,7 @@ class Task:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     whose: Ids | None = None
     budget: int = 0
+    declared: frozenset[str] = frozenset()
 
     @property
     def n_rows(self) -> int:
@@ -92,8 +95,17 @@ class Task:
     @cached_property
     def ladders(self) -> dict[str, Ladder]:
         """How each public column generalises, level by level; made where the user gave no hierarchy."""
-        classes = None if self.target is None else self.rows[self.target]
-        return {name: ladder_of(self.rows[name], self.hierarchies.get(name), classes) for name in self.public}
+        return {name: self.ladder(name) for name in self.public}
+
+    def ladder(self, name: str) -> Ladder:
+        """How one public column generalises."""
+        return ladder_of(self.rows[name], self.hierarchies.get(name), self.class_shares(name))
+
+    def class_shares(self, name: str) -> ClassShares | None:
+        """How often the target's first class goes with each value of a column; None where there is no target."""
+        if self.target is None:
+            return None
+        return ClassShares.of(self.rows[name], self.classes, people_behind(self.requirement), self.whose)
 
     def keeps(self, group: Groups, n_groups: int) -> NDArray[np.bool_]:
         """Whether each group of rows keeps the requirement; an empty one does.
@@ -120,6 +132,12 @@ class Task:
         """Of each sensitive column how many people have each value in the whole table."""
         columns = [self.rows[name] for name in self.sensitive]
         return {each.name: _total(each.codes, each.n_codes, self.whose) for each in columns}
+
+    def published(self, name: str, left_out: NDArray[np.bool_] | None) -> Column:
+        """A private column as it is published: a domain that nobody stated tells nothing of rows that are left out."""
+        if left_out is None or name in self.declared:
+            return self.rows[name]
+        return without_rows(self.rows[name], left_out, people_behind(self.requirement), self.whose)
 
     def check_possible(self) -> None:
         """Refuse a requirement that not even one group of everybody keeps."""
@@ -185,6 +203,7 @@ def make_task(
             raise DataError("no-column", f"domain: no column {name!r}.{closest(name, given)}")
     behind = people_behind(requirement)
     columns = []
+    stated = frozenset(name for name in names if name in declared or (name in found and found[name].values))
     for name in names:
         listed = found[name].values if name in found else None
         # a table names its target's values anyway, and public values are known to the attacker
@@ -202,7 +221,9 @@ def make_task(
             )
         for name in asked:
             check_sensitive(rows[name])
-    task = Task(rows, roles.public, roles.private, target, asked, requirement, found, whose, _budget(suppress, rows))
+    task = Task(
+        rows, roles.public, roles.private, target, asked, requirement, found, whose, _budget(suppress, rows), stated
+    )
     task.check_possible()
     return task, given
 

@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.anonymize.ladder import ladder_of
 from shoal.anonymize.method import Recoding, RecodingAnonymizer
 from shoal.anonymize.refinable import Bits, Ranges, Refinable, Taxonomy, Values
 from shoal.anonymize.task import Task
@@ -138,7 +137,7 @@ class TopDownSpecialization(RecodingAnonymizer):
         if hierarchy is None and self._keeps_back:
             self.made_hierarchies_[name] = TOLD
             return Values(column, counts, bits)
-        ladder = ladder_of(column, hierarchy, task.classes)
+        ladder = task.ladder(name)
         if ladder.said is not None:
             self.made_hierarchies_[name] = ladder.said
         return Taxonomy(ladder, counts, bits)

@@ -17,6 +17,7 @@ from shoal.cli.options import Data, Json, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import NOBODY, read_data, resolve_roles, source_of
 from shoal.cli.tree import BREACH
+from shoal.errors import ReleaseError
 
 if TYPE_CHECKING:
     from shoal.anonymize.base import TableAnonymizer
@@ -113,7 +114,7 @@ def anonymize(
         anonymizer = generalise(project, table, method.value, own, suppress=suppress, reproducible=reproducible)
         release = anonymizer.release_
         verdict = audit(release, table, privacy=project.requirement(), person=project.person)
-    measured = measure_table(release, table, hierarchies=_stated_hierarchies(project, release))
+    measured = measure_table(release, table, hierarchies=_stated_hierarchies(project, table, release))
     if verdict.holds and files:
         _write(release, files, numbers)
     if as_json:
@@ -137,9 +138,11 @@ def generalise(
     project: Project, table: Table, method: str, options: dict[str, Any], *, suppress: float, reproducible: bool
 ) -> TableAnonymizer:
     """A method fitted to a table, by what the project says."""
-    from shoal.anonymize.methods import make_method
+    from shoal.anonymize.methods import METHODS, make_method
 
     common, rows, target = common_options(project, table, need_target=method == "tree")
+    if target is None and METHODS[method].needs_target:
+        raise Usage(f"--method {method} generalises for learning a private target: name it with --target.")
     if method == "tree":
         common["target_role"] = resolve_roles(project, table).target_role
     anonymizer = make_method(method, {**common, "suppress": suppress, "reproducible": reproducible}, options)
@@ -200,10 +203,10 @@ def common_options(project: Project, table: Table, *, need_target: bool) -> tupl
     return common, table.drop(left), target
 
 
-def _stated_hierarchies(project: Project, release: TableRelease) -> dict[str, Any]:
+def _stated_hierarchies(project: Project, table: Table, release: TableRelease) -> dict[str, Any]:
     from shoal.data import load_hierarchies
 
-    found = load_hierarchies(project.hierarchies, release.public, project.folder)
+    found = load_hierarchies(project.hierarchies, table.names, project.folder)
     return {name: each for name, each in found.items() if name in release.public}
 
 
@@ -238,6 +241,8 @@ def _files(out: Path | None, data_file: Path | None, numbers: Numbers) -> dict[s
         if data_file is not None:
             raise Usage("--data-file needs -o: the rows are written beside their release.")
         return {}
+    if out.is_dir():
+        raise ReleaseError("cannot-write", f"Cannot write {str(out)!r}: it is a folder.")
     suffix = out.suffix.lower()
     if suffix not in (".csv", ".parquet"):
         if numbers is not Numbers.intervals:
@@ -257,10 +262,12 @@ def _files(out: Path | None, data_file: Path | None, numbers: Numbers) -> dict[s
 
 
 def _write(release: TableRelease, files: dict[str, Path], numbers: Numbers) -> None:
+    # a copy that cannot be made is told before anything is written
+    copy = release.to_frame("pyarrow", numbers=numbers.value) if "copy" in files else None
     release.save(files["release"], files["rows"].name)
     output.written.extend([str(files["release"]), str(files["rows"])])
-    if "copy" in files:
-        output.write_frame(files["copy"], release.to_frame("pyarrow", numbers=numbers.value))
+    if copy is not None:
+        output.write_frame(files["copy"], copy)
 
 
 def _told(measured: TableMetrics) -> str:

@@ -55,6 +55,10 @@ def compare(
     if plot is not None:
         output.check_plot(plot)
     chosen = list(names(methods)) if methods else list(METHODS)
+    if not chosen:
+        raise Usage(f"--methods names none. There are {', '.join(METHODS)}.")
+    if not 0 <= suppress < 1:
+        raise Usage("--suppress is a share of the rows, from 0 to below 1.")
     strange = [name for name in chosen if name not in METHODS]
     if strange:
         raise Usage(f"No method {strange[0]!r}. There are {', '.join(METHODS)}.")

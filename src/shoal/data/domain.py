@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.data.discretize import safe_bounds
 from shoal.data.encode import number_text
@@ -92,6 +93,19 @@ def _categorical(column: Column, declared: Sequence[Any] | None, people: int, pe
     return declare_values(column, tuple(_text(value, column.name) for value in declared))
 
 
+def without_rows(column: Column, left_out: NDArray[np.bool_], people: int, person: Ids | None) -> Column:
+    """An undeclared private column, its domain settled again by the rows that are published.
+
+    Otherwise the domain would tell a value that only rows have that are left out. Those rows get any value.
+    """
+    kept, person = column.take(~left_out).compact(), None if person is None else person[~left_out]
+    if kept.kind == "numeric" and len(kept.numbers):
+        kept = _cut_back(kept, people, person)
+    codes = np.zeros(len(column), dtype=kept.codes.dtype)
+    codes[~left_out] = kept.codes
+    return replace(kept, codes=codes)
+
+
 def declare_values(column: Column, values: tuple[str, ...]) -> Column:
     """A categorical column over a declared list of values, in their order; others in it are refused by their number."""
     if len(set(values)) < len(values) or not values:
@@ -138,6 +152,12 @@ def _numeric(column: Column, declared: Sequence[Any] | None, people: int, person
             f"Private column {column.name!r} is missing for fewer than {people} people, and a release would say that "
             "it can be. Fill it in, leave those rows out, or declare its bounds with domain=.",
         )
+    return _cut_back(column, people, person)
+
+
+def _cut_back(column: Column, people: int, person: Ids | None) -> Column:
+    """A column of numbers within round bounds that enough people are at or beyond."""
+    numbers, counts = column.numbers, people_by_code(column.codes, len(column.numbers) + 1, person)
     low, high = safe_bounds(numbers, counts[:-1], people, ends=None if person is None else _ends(column, person))
     if column.integer:  # still at or beyond the people counted, and a number the column could hold
         low, high = math.floor(low), math.floor(low) if low == high else math.ceil(high)

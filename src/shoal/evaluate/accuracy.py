@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.data.frames import to_table
 from shoal.data.table import Column, Table, smallest_dtype
-from shoal.data.target import with_target
+from shoal.data.target import as_categorical, with_target
 from shoal.errors import DataError
 from shoal.release import Attribute, Interval, TableRelease
 from shoal.release.generalised import Generalised
@@ -72,7 +72,17 @@ def learned_accuracy(
     kinds = {name: column.kind for name, column in rows.items()}
     own = to_table(test, kinds=kinds, only=[*kinds, *([y] if isinstance(y, str) else [])])
     asked = with_target(own, y, release.target)
+    # numbers that the test rows have as categories, because they were read so, are learned as such
+    rows = Table(
+        as_categorical(column) if column.kind == "numeric" and asked[name].kind == "categorical" else column
+        for name, column in rows.items()
+    )
     truth = asked[release.target]
+    missing = int((truth.codes == len(truth.values)).sum())
+    if missing:
+        raise DataError(
+            "target-missing", f"The target {truth.name!r} is missing in {missing} row(s). Remove them first."
+        )
     if learner == "c45":
         said = _by_tree(rows, release.target, asked.drop([release.target]))
     else:

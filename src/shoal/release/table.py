@@ -52,7 +52,8 @@ class TableRelease:
         Where people have several rows each: how many different people there are. The rows are published one by one and
         do not tell whose they are; the claims are about different people. None: every row is a person.
     left_out
-        How many rows of the original table are not published (suppressed): nothing but their number is told.
+        How many rows of the original table are not published (suppressed). Nothing else is told of them, but that
+        their public values, which an attacker knows, are within the stated domain.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
 
@@ -168,9 +169,10 @@ class TableRelease:
         return f"<TableRelease: {self.n_rows} rows, {len(self.columns)} columns, {groups}>"
 
     def __str__(self) -> str:
+        n_groups = int(self.groups.max()) + 1
         lines = [
             f"{self.n_rows:,} rows{f' of {self.people:,} people' if self.people is not None else ''} in "
-            f"{int(self.groups.max()) + 1:,} groups; claimed: {self.requirement.describe()}"
+            f"{n_groups:,} {'group' if n_groups == 1 else 'groups'}; claimed: {self.requirement.describe()}"
         ]
         if self.left_out:
             lines.append(f"  {self.left_out:,} rows of the original table are left out")
