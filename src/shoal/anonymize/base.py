@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import secrets
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import TransformerTags
 
 from shoal.audit import audit
 from shoal.data.frames import Backend, from_columns
 from shoal.data.person import whose_rows
-from shoal.data.table import Table
+from shoal.data.table import Column, Table, smallest_dtype
 from shoal.errors import DataError, PromiseError
 from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, TableRelease
@@ -132,8 +133,27 @@ class TableAnonymizer(RowsEstimator):
         made, self.release_ = self._generalise(X, y)
         return made
 
+    def _as_frame(
+        self, X: Any, table: Table, cells: Mapping[str, Sequence[Generalised]], codes: Mapping[str, NDArray[np.int64]]
+    ) -> Any:
+        """Rows whose public columns say one of some cells each, all others as they are, in the library they came in."""
+        columns = []
+        for name, column in table.items():
+            if name in cells:
+                labels = tuple(cell.label for cell in cells[name])
+                column = Column(name, "categorical", codes[name].astype(smallest_dtype(len(labels))), labels)
+            columns.append(column)
+        rows = Table(columns)
+        attributes = [
+            self.release_.attribute(name) if name in cells else Attribute(name, "private", column.kind)
+            for name, column in table.items()
+        ]
+        frame = number_columns(self.numbers, frame_columns(rows, list(cells)), rows, attributes, cells)
+        return from_columns(frame, backend_of(X))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])  # generalised values are texts
         tags.target_tags.required = self.needs_target
         return tags
 

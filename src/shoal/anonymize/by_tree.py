@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from shoal.anonymize.base import Generalisation, TableAnonymizer, publish_table
 from shoal.audit.spans import TreeSpans
@@ -313,3 +314,20 @@ class TreeAnonymizer(TableAnonymizer):
         requirement = as_requirement(self.privacy)
         made = generalise_by_tree(self.tree_, rows, table.names, requirement, self.person)
         return made, publish_table(made, requirement, rows, reproducible=self.reproducible, person=self.person)
+
+    def transform(self, X: Any) -> Any:
+        """What the tree makes of other rows: public values as texts, all other columns as they are.
+
+        For use in house. New rows were not there when groups were counted, so nothing is promised about them.
+        """
+        check_is_fitted(self)
+        table = to_table(self._checked(X, reset=False))
+        spans = _Generaliser(self.tree_, table)
+        cells: dict[str, list[Generalised]] = {}
+        codes: dict[str, NDArray[np.int64]] = {}
+        for name in self.release_.public:
+            if name in table:
+                _, found, codes[name] = spans.column(name)
+                known = {replace(cell, label=""): cell.label for cell in self.release_.generalised[name]}
+                cells[name] = [replace(cell, label=known.get(replace(cell, label=""), cell.label)) for cell in found]
+        return self._as_frame(X, table, cells, codes)

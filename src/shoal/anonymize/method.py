@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_table
@@ -137,15 +136,7 @@ class RecodingAnonymizer(TableAnonymizer):
             name: [replace(cell, label=self._labels[name].get(cell, usual_label(cell))) for cell in each.found]
             for name, each in recoded.items()
         }
-        rows = Table(_labels(name, cells[name], recoded[name]) if name in cells else table[name] for name in table)
-        columns = frame_columns(rows, list(cells))
-        attributes = [self.release_.attribute(name) if name in cells else _as_is(table[name]) for name in table]
-        return from_columns(number_columns(self.numbers, columns, rows, attributes, cells), backend_of(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags = TransformerTags(preserves_dtype=[])  # generalised values are texts
-        return tags
+        return self._as_frame(X, table, cells, {name: each.codes for name, each in recoded.items()})
 
     def _as_fitted(self, table: Table) -> Table:
         """New rows, with columns of numbers whose hierarchy lists their values read as these."""
@@ -189,15 +180,6 @@ def _labelled(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised
         zip(own.tolist(), with_labels(attribute, [recoded.found[i] for i in own], recoded.names), strict=True)
     )
     return tuple(labelled[i] for i in used.tolist()), used[recoded.codes]
-
-
-def _labels(name: str, cells: Sequence[Generalised], recoded: Recoded) -> Column:
-    codes = recoded.codes.astype(smallest_dtype(len(cells)))
-    return Column(name, "categorical", codes, tuple(cell.label for cell in cells))
-
-
-def _as_is(column: Column) -> Attribute:
-    return Attribute(column.name, "private", column.kind)
 
 
 def _used(
