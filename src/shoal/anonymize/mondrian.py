@@ -54,8 +54,9 @@ class Mondrian(RecodingAnonymizer):
         and people must have one row each.
         ``False``: each value is on one side ("strict").
     criterion
-        ``"width"``: cut the column in which the region is widest, at the median, as in [1]_. ``"gain"``: the cut that
-        gains most information about the target, wherever it is (InfoGain Mondrian [2]_); it needs a target.
+        ``"width"``: cut the column in which the region is widest, at the median, as in the first paper. ``"gain"``: the
+        cut that gains most information about the target, wherever it is (InfoGain Mondrian, the second paper); it needs
+        a target.
     numbers
         How `fit_transform` and `transform` write generalised numbers: as ``"intervals"``, ``"ends"`` or
         ``"midpoints"``.
@@ -89,18 +90,20 @@ class Mondrian(RecodingAnonymizer):
     Where people have several rows and the requirement asks for their values, at most 64 cuts of a region are looked at
     by each column, the nearest to the median first (with ``"gain"`` the best first).
 
-    Differs from [1]_: the published cell is the region, not the range of values that people in it have, because the
-    ends of that range are somebody's values. Only where k people of a region share its highest or lowest number is it
-    narrowed to that, and a node of a hierarchy to the child that all its people are in. A cut is the roundest number
-    between the two values that it parts. The median is not the only cut that is tried: when it fails, the nearest one
-    to it that is allowed is made. Differs from [2]_: regions in which nothing can be gained are cut on, by width.
+    Differs from the first paper: the published cell is the region, not the range of values that people in it have,
+    because the ends of that range are somebody's values. Only where k people of a region share its highest or lowest
+    number is it narrowed to that, and a node of a hierarchy to the child that all its people are in. A cut is the
+    roundest number between the two values that it parts. The median is not the only cut that is tried: when it fails,
+    the nearest one to it that is allowed is made. Differs from the second paper: regions in which nothing can be gained
+    are cut on, by width.
 
     References
     ----------
-    .. [1] K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006,
-       doi:10.1109/ICDE.2006.101.
-    .. [2] K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Workload-aware anonymization", KDD 2006, 277-286,
-       doi:10.1145/1150402.1150435.
+    K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006,
+    doi:10.1109/ICDE.2006.101.
+
+    K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Workload-aware anonymization", KDD 2006, 277-286,
+    doi:10.1145/1150402.1150435.
 
     Examples
     --------

@@ -88,26 +88,28 @@ class OneDimensional(RecodingAnonymizer):
     the line: from each place on longer and longer ones are tried until one keeps the requirement, up to twice as many
     people, and the cheapest that make up the line are found by the same dynamic programming. (2) The same on a line on
     which everybody stands where he stands among those of his own private value, so that neighbours are mixed. (3) For
-    l-diversity and confidence limits of one private column the heuristic of [1]_: a group takes the next people of the
-    line, of each value no more than it may have, and first of all so many of a frequent value that the rest can be
-    grouped as well: that is so when no value has more than its share of the rest (the eligibility condition).
-    A table that breaks this condition as a whole is refused before anything is done.
+    l-diversity and confidence limits of one private column the heuristic of Ghinita et al.: a group takes the next
+    people of the line, of each value no more than it may have, and first of all so many of a frequent value that the
+    rest can be grouped as well: that is so when no value has more than its share of the rest (the eligibility
+    condition). A table that breaks this condition as a whole is refused before anything is done.
 
-    Differs from [1]_: there a group that cannot be made in the order of the line takes one person of each of the most
-    frequent values, and here only as many of them as it must; shares other than one in l, group sizes, and ways 1
-    and 2 for requirements that the paper does not have. The reference points of ``"idistance"`` are rows at equal steps
-    along the Hilbert curve. Cells are generalised to a hierarchy's nodes; intervals end at round numbers between two
-    values of the column.
+    Differs from Ghinita et al.: there a group that cannot be made in the order of the line takes one person of each of
+    the most frequent values, and here only as many of them as it must; shares other than one in l, group sizes, and
+    ways 1 and 2 for requirements that the paper does not have. The reference points of ``"idistance"`` are rows at
+    equal steps along the Hilbert curve. Cells are generalised to a hierarchy's nodes; intervals end at round numbers
+    between two values of the column.
 
     References
     ----------
-    .. [1] G. Ghinita, P. Karras, P. Kalnis, N. Mamoulis, "Fast data anonymization with low information loss", VLDB
-       2007, 758-769 (no DOI).
-    .. [2] J. Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707 (2004), 381-387,
-       doi:10.1063/1.1751381.
-    .. [3] H. V. Jagadish, B. C. Ooi, K.-L. Tan, C. Yu, R. Zhang, "iDistance: an adaptive B+-tree based indexing method
-       for nearest neighbor search", ACM Transactions on Database Systems 30 (2005), 364-397,
-       doi:10.1145/1071610.1071612.
+    G. Ghinita, P. Karras, P. Kalnis, N. Mamoulis, "Fast data anonymization with low information loss", VLDB
+    2007, 758-769 (no DOI).
+
+    J. Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707 (2004), 381-387,
+    doi:10.1063/1.1751381.
+
+    H. V. Jagadish, B. C. Ooi, K.-L. Tan, C. Yu, R. Zhang, "iDistance: an adaptive B+-tree based indexing method
+    for nearest neighbor search", ACM Transactions on Database Systems 30 (2005), 364-397,
+    doi:10.1145/1071610.1071612.
 
     Examples
     --------

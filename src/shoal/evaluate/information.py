@@ -38,19 +38,22 @@ def non_uniform_entropy(release: TableRelease, original: Any) -> float:
 
     Notes
     -----
-    Where each value is always generalised in the same way this is the measure of [1]_ and [2]_ as ARX reports it: the
-    sum of ``-log2(n(v) / n(cell))`` over all cells as a share of its largest value. There ``n(cell)`` is how many
-    people have the cell; in local recodings, where one value becomes now this cell and now that, it is here how many
-    have a value that the cell stands for, while ARX counts level by level [3]_.
+    Where each value is always generalised in the same way this is the measure of Gionis and Tassa and de Waal and
+    Willenborg as ARX reports it: the sum of ``-log2(n(v) / n(cell))`` over all cells as a share of its largest value.
+    There ``n(cell)`` is how many people have the cell; in local recodings, where one value becomes now this cell and
+    now that, it is here how many have a value that the cell stands for, while ARX counts level by level (Prasser et
+    al.).
 
     References
     ----------
-    .. [1] A. Gionis, T. Tassa, "k-anonymization with minimal loss of information", IEEE Transactions on Knowledge and
-       Data Engineering 21 (2009), 206-219, doi:10.1109/TKDE.2008.129.
-    .. [2] A. G. de Waal, L. C. R. J. Willenborg, "Information loss through global recoding and local suppression",
-       Netherlands Official Statistics 14 (1999), 17-20 (no DOI).
-    .. [3] F. Prasser, R. Bild, K. A. Kuhn, "A generic method for assessing the quality of de-identified health data",
-       Studies in Health Technology and Informatics 228 (2016), 312-316, doi:10.3233/978-1-61499-678-1-312.
+    A. Gionis, T. Tassa, "k-anonymization with minimal loss of information", IEEE Transactions on Knowledge and
+    Data Engineering 21 (2009), 206-219, doi:10.1109/TKDE.2008.129.
+
+    A. G. de Waal, L. C. R. J. Willenborg, "Information loss through global recoding and local suppression",
+    Netherlands Official Statistics 14 (1999), 17-20 (no DOI).
+
+    F. Prasser, R. Bild, K. A. Kuhn, "A generic method for assessing the quality of de-identified health data",
+    Studies in Health Technology and Informatics 228 (2016), 312-316, doi:10.3233/978-1-61499-678-1-312.
 
     Examples
     --------
@@ -110,16 +113,16 @@ def precision(release: TableRelease, hierarchies: str | os.PathLike[str] | Mappi
 
     Notes
     -----
-    Differs from [1]_, which knows only cells that are nodes of a hierarchy: any other cell is as high as the lowest
+    Differs from Sweeney, which knows only cells that are nodes of a hierarchy: any other cell is as high as the lowest
     node that covers it. Without a hierarchy there are no levels (with one of intervals of equal size they depend on the
     rows); there the height of a cell is its loss (`cell_losses`), the share of the column that it leaves open. Levels
     that tell no more values apart than the one above them are not counted.
 
     References
     ----------
-    .. [1] L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", International
-       Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10 (2002), 571-588,
-       doi:10.1142/S021848850200165X.
+    L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", International
+    Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10 (2002), 571-588,
+    doi:10.1142/S021848850200165X.
 
     Examples
     --------
