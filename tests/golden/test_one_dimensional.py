@@ -9,7 +9,7 @@ from shoal.papers.adult import TARGET, Adult
 from shoal.privacy import Closeness, Confidence, KAnonymity
 
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
-LOSS = {10: 0.047, 100: 0.165}
+LOSS = {10: 0.047, 100: 0.173}
 ACCURACY = {10: 0.82, 100: 0.805}  # of C4.5 on raw test rows; from the raw training rows it is 0.826
 
 

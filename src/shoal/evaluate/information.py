@@ -65,7 +65,8 @@ def non_uniform_entropy(release: TableRelease, original: Any) -> float:
     True
     """
     kinds = {name: kind for name, kind in release.kinds.items() if name in release.generalised}
-    table = to_table(original, kinds=kinds, only=kinds)
+    hidden = [name for name in release.public if name not in kinds]
+    table = to_table(original, kinds=kinds, only=[*kinds, *hidden])
     lost = []
     for name in kinds:
         column = table[name]
@@ -78,8 +79,9 @@ def non_uniform_entropy(release: TableRelease, original: Any) -> float:
             rows = release.rows[name].counts()
             total = math.fsum((rows * bits[:-1]).tolist()) + release.left_out * bits[-1]
             lost.append(total / bits[-1] / (release.n_rows + release.left_out))
-    hidden = len(release.public) - len(kinds)  # nothing is stated of such a column, not even its values
-    return (math.fsum(lost) + hidden) / (len(lost) + hidden) if lost or hidden else 0.0
+    # nothing is stated of a hidden column, not even its values; where all rows have one value there is nothing to lose
+    lost += [1.0 for name in hidden if np.count_nonzero(table[name].counts()) > 1]
+    return math.fsum(lost) / len(lost) if lost else 0.0
 
 
 def _bits(atoms: Atoms, masks: NDArray[np.bool_], column: Column) -> NDArray[np.float64]:
