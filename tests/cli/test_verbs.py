@@ -353,10 +353,11 @@ def test_bench(shoal: Shoal, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_clusters_and_rules_of_a_project(shoal: Shoal, clinic: Path) -> None:
     """What is mined beside a project file is audited beside it too, and clusters go into the ledger."""
-    assert shoal("clusters", "-k", 25, "-o", "clusters.json", "--report", "clusters.html").code == 0
+    assert shoal("clusters", "-k", 25, "-n", 3, "-o", "clusters.json", "--report", "clusters.html").code == 0
     assert "It claims nothing itself" not in (clinic / "clusters.html").read_text(encoding="utf-8")
     assert shoal("audit", "clusters.json", "clinic.csv").code == 0
     assert shoal("ledger", "add", "clusters.json", "clinic.csv").code == 0
-    mined = shoal("rules", "clinic.csv", "--columns", "-k", 30, "--private", "smoker,diabetes", "-o", "rules.json")
+    few = ("--min-support", 0.1, "--private", "smoker,diabetes")
+    mined = shoal("rules", "clinic.csv", "--columns", "-k", 30, *few, "-o", "rules.json")
     assert mined.code == 0
     assert shoal("audit", "rules.json", "clinic.csv").code == 0
