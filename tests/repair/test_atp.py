@@ -203,7 +203,6 @@ def test_merged_branches_are_drawn(merged, tmp_path):
     done, _ = merged
     write_report(tmp_path / "audit.html", done.release, done.audit)
     assert "town" in (tmp_path / "audit.html").read_text()
-    pytest.importorskip("matplotlib")
     from shoal.report.plot import plot_tree
 
     assert plot_tree(done.release).texts

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.cells import ColumnMap
-from shoal.data.discretize import interval_labels, within
-from shoal.data.hierarchy import Hierarchy, Levels
+from shoal.data.hierarchy import MISSING, Hierarchy, Levels
 from shoal.data.person import Ids, people_by_code
 from shoal.data.table import Column
 
@@ -100,7 +97,7 @@ def ladder_of(column: Column, hierarchy: Hierarchy | None, classes: ClassShares 
 
 
 def _values(column: Column) -> tuple[str, ...]:
-    return (*column.names, *["(missing)"] * column.missing)
+    return (*column.names, *[MISSING] * column.missing)
 
 
 def _with_root(column: Column, levels: Levels, said: str | None) -> Ladder:
@@ -117,25 +114,19 @@ def _with_root(column: Column, levels: Levels, said: str | None) -> Ladder:
 def _intervals(column: Column) -> Ladder:
     """Exact numbers, then intervals of round widths, each a multiple of the one before, as long as there are two."""
     assert column.bounds is not None
-    low, high = column.bounds
-    exact = np.arange(column.n_codes, dtype=np.int32)
-    maps, cuts = [exact], [None]
-    labels = [tuple(f"{number:g}" for number in column.numbers) + ("(missing)",) * column.missing]
-    found = _widths(low, high, whole=column.integer)
-    steps: list[NDArray[np.float64]] = []
-    if found:
-        steps = [level for level in Hierarchy.intervals(found)._cut_points(column) if len(within(level, low, high))]
-    ladder: list[NDArray[np.float64] | None] = list(cuts)
-    for level in steps:
-        groups = np.searchsorted(level, column.numbers, side="left")
-        maps.append(np.append(groups, [len(level) + 1] * column.missing).astype(np.int32))
-        labels.append((*interval_labels(level, whole=column.integer), *["(missing)"] * column.missing))
-        ladder.append(level)
-    maps.append(np.zeros(column.n_codes, dtype=np.int32))
-    labels.append(("*",))
-    ladder.append(np.empty(0))
+    found = _widths(*column.bounds, whole=column.integer)
+    exact = np.arange(column.n_codes, dtype=np.int32), tuple(f"{number:g}" for number in column.numbers)
+    root = Levels((np.zeros(column.n_codes, dtype=np.int32),), (("*",),), (np.empty(0),))
+    coarser = _with_root(column, Hierarchy.intervals(found).bind(column) if found else root, None)
+    assert coarser.cuts is not None
     said = "exact numbers" + "".join(f", intervals of {width:g}" for width in found) + ", or *"
-    return Ladder(column, tuple(maps), tuple(labels), tuple(ladder), said)
+    return Ladder(
+        column,
+        (exact[0], *coarser.maps),
+        ((*exact[1], *[MISSING] * column.missing), *coarser.labels),
+        (None, *coarser.cuts),
+        said,
+    )
 
 
 def _widths(low: float, high: float, *, whole: bool) -> list[float]:
@@ -165,15 +156,7 @@ def _by_class(column: Column, classes: ClassShares) -> Ladder:
         members = [[column.names[i] for i in np.flatnonzero(rank == g)] for g in range(groups)]
         names = tuple(each[0] if len(each) == 1 else "{" + ", ".join(each) + "}" for each in members)
         maps.append(np.append(rank, [groups] * column.missing).astype(np.int32))
-        labels.append((*names, *["(missing)"] * column.missing))
+        labels.append((*names, *[MISSING] * column.missing))
     maps.append(np.zeros(column.n_codes, dtype=np.int32))
     labels.append(("*",))
-    _check_nested(maps)
     return Ladder(column, tuple(maps), tuple(labels), None, f"values that are alike in {classes.target!r}, two by two")
-
-
-def _check_nested(maps: Sequence[Map]) -> None:
-    for fine, coarse in pairwise(maps):
-        parent = np.zeros(int(fine.max()) + 1, dtype=np.int32)
-        parent[fine] = coarse
-        assert np.array_equal(parent[fine], coarse)
