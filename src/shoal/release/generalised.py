@@ -114,9 +114,10 @@ class Runs:
         begins = np.ones(len(value), dtype=bool)
         begins[1:] = value[1:] * far + first[1:] > reached[:-1]
         begins[1:] |= value[1:] != value[:-1]
-        last = np.append(np.flatnonzero(begins)[1:], len(value)) - 1
+        ends = np.ones(len(value), dtype=bool)
+        ends[:-1] = begins[1:]
         start = np.searchsorted(value[begins], np.arange(n_values + 1))
-        return cls(start.astype(np.int64), first[begins], (reached - value * far)[last])
+        return cls(start.astype(np.int64), first[begins], (reached - value * far)[ends])
 
     def within(self, kept: Mask) -> Runs:
         """The same values where only some atoms are looked at, numbered anew."""

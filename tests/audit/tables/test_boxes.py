@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shoal.audit import _boxes, assigning, audit, boxes
@@ -238,7 +238,11 @@ def shared_out(draw):
     return release, people, ill
 
 
+NO_WHOLE_NUMBER = Generalised("v0", intervals=(Interval(7, 7.25),))
+
+
 @given(shared_out())
+@example((release_of({"town": (Generalised("*"),), "age": (NO_WHOLE_NUMBER,)}, [(0, 0, 0)]), [("A", 0)], [0]))
 @settings(max_examples=120)
 def test_an_audit_decides_whether_the_rows_can_be_those_people(case):
     release, people, ill = case
