@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -92,29 +92,8 @@ class RecodingAnonymizer(TableAnonymizer):
         )
         self._remember(X, [name for name in given.names if name != task.target or isinstance(y, str)])
         recoding = self._recode(task)
-        self._again, self._labels = recoding.again, {}
-        columns: dict[str, Column] = {}
-        attributes: list[Attribute] = []
-        generalised: dict[str, tuple[Generalised, ...]] = {}
-        for name in task.rows:
-            column = task.rows[name] if name in task.public else task.published(name, recoding.left_out)
-            attribute = Attribute.of(column, "public" if name in task.public else "private")
-            if name in task.public:
-                recoded = recoding.columns[name]
-                labelled, codes = _labelled(attribute, recoded)
-                self._labels[name] = dict(zip(recoded.found, (cell.label for cell in labelled), strict=True))
-                generalised[name], columns[name] = _used(name, labelled, codes, recoding.left_out)
-            else:
-                columns[name] = column
-            attributes.append(attribute)
-        made = Generalisation(
-            task.target,
-            tuple(attributes),
-            Table(columns.values()),
-            generalised,
-            tuple(name for name in task.sensitive if name != task.target),
-            recoding.left_out,
-        )
+        made, self._labels = generalise(task, recoding, task.rows.names)
+        self._again = recoding.again
         release = publish_table(made, task.requirement, given, reproducible=self.reproducible, person=self.person)
         return made, release
 
@@ -162,6 +141,31 @@ class RecodingAnonymizer(TableAnonymizer):
         columns = frame_columns(rows, release.public)
         attributes = [release.attribute(name) for name in release.public]
         return from_columns(number_columns(self.numbers, columns, rows, attributes, release.generalised), backend_of(X))
+
+
+def generalise(
+    task: Task, recoding: Recoding, names: Sequence[str]
+) -> tuple[Generalisation, dict[str, dict[Generalised, str]]]:
+    """Some columns of a task as they are published, and what each cell of a public one is called."""
+    columns: dict[str, Column] = {}
+    attributes: list[Attribute] = []
+    generalised: dict[str, tuple[Generalised, ...]] = {}
+    labels: dict[str, dict[Generalised, str]] = {}
+    for name in names:
+        column = task.rows[name] if name in task.public else task.published(name, recoding.left_out)
+        attribute = Attribute.of(column, "public" if name in task.public else "private")
+        if name in task.public:
+            recoded = recoding.columns[name]
+            labelled, codes = _labelled(attribute, recoded)
+            labels[name] = dict(zip(recoded.found, (cell.label for cell in labelled), strict=True))
+            generalised[name], columns[name] = _used(name, labelled, codes, recoding.left_out)
+        else:
+            columns[name] = column
+        attributes.append(attribute)
+    sensitive = tuple(name for name in task.sensitive if name != task.target and name in columns)
+    rows = Table(columns.values())
+    made = Generalisation(task.target, tuple(attributes), rows, generalised, sensitive, recoding.left_out)
+    return made, labels
 
 
 def _labelled(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised, ...], NDArray[np.int64]]:
