@@ -124,8 +124,9 @@ def test_pool_explains_where_owners_differ(shoal: Shoal, owners: list[Path], ref
     Path("shoal.toml").write_text(TOML.replace("[18, 95]", "[0, 120]").replace('"no"]\nd', '"no", "never"]\nd'))
     assert shoal("publish", "west/rows.csv", "-o", "west/owner.json").code == 0
     said = refuses("pool", *owners, "-o", "joint.json")
-    assert "'age' goes from 18 to 95 at north, from 0 to 120 at west" in said
-    assert "'smoker' cannot be 'never' at north" in said
+    assert "'age' goes from 18 to 95 at north and south, from 0 to 120 at west" in said
+    assert "'smoker' cannot be 'never' at north and south" in said
+    assert said.rstrip().endswith("say --widen.")
     ran = shoal("pool", *owners, "-o", "joint.json", "--widen")
     assert ran.code == 0
     assert "differs: 'age' goes from" in ran.out
@@ -140,10 +141,14 @@ def test_pool_refuses(shoal: Shoal, owners: list[Path], refuses: Callable[..., s
     assert "named twice" in refuses("pool", owners[0], owners[0], code=2)
     assert "read by this command" in refuses("pool", *owners, "-o", owners[0])
     assert "none" in refuses("pool", "north/rows.csv", code=2)
+    Path("copy.json").write_bytes(owners[0].read_bytes())
+    assert "published the very same" in shoal("pool", owners[0], "copy.json", "--learn", "bag").out
+    assert shoal("pool", owners[0], "--learn", "bag").out.startswith("'diabetes' from 1 owner, 1,667 people (bag)")
     assert "number of rows" in refuses("pool", *owners, "--rows", 0)
     assert "seed" in refuses("pool", *owners, "--seed", -1)
     shoal("pool", *owners, "-o", "joint.json")
-    assert "kind tree" in refuses("pool", "joint.json", owners[0], code=2)
+    assert "'joint.json' is of kind joint" in refuses("pool", owners[0], "joint.json", code=2)
+    assert "each owner repairs his own" in refuses("repair", "joint.json", "north/rows.csv", code=2)
     shoal("tree", "north/rows.csv", "--statement", "shares", "-o", "less.json")
     assert "states only shares" in refuses("pool", "less.json", owners[1])
     body = json.loads(owners[0].read_text())

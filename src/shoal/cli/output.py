@@ -29,6 +29,7 @@ _VISIBLE = dict.fromkeys((c for c in _STEERING if c != 0x0A), "\N{REPLACEMENT CH
 # what the library calls its options, in words of the command line
 _WORDS = {
     "unknown='ancestor'": "--unknown ancestor",
+    "widen=True": "--widen",
     "with domain=": "under [domain] of shoal.toml",
     "with public=": "with --public",
     "another encoding=": "another encoding under [data] of shoal.toml",
