@@ -64,7 +64,8 @@ def test_publish(shoal: Shoal, owners: list[Path]) -> None:
 @pytest.mark.parametrize("method", ["atp", "ldm"])
 def test_publish_in_the_papers_ways(shoal: Shoal, owners: list[Path], refuses: Callable[..., str], method: str) -> None:
     if method == "ldm":
-        assert "needs a requirement about" in refuses("publish", "north/rows.csv", "--method", "ldm", "-o", "x.json")
+        said = refuses("publish", "north/rows.csv", "--method", "ldm", "-o", "x.json")
+        assert "such as --confidence 0.9, or simple = 2 under [privacy]" in said
     Path("shoal.toml").write_text(TOML + "simple = 1.05\n")
     ran = shoal("publish", "north/rows.csv", "--method", method, "-o", "paper.json")
     assert ran.code == 0, ran
@@ -79,6 +80,8 @@ def test_publish_in_the_papers_ways(shoal: Shoal, owners: list[Path], refuses: C
 
 def test_publish_fails_closed(shoal: Shoal, owners: list[Path], refuses: Callable[..., str]) -> None:
     assert "table has" in refuses("publish", "north/rows.csv", "-k", 100_000, "-o", "x.json")
+    assert "a single leaf" in shoal("publish", "north/rows.csv", "-k", 1_600).out
+    assert "a single leaf" not in shoal("publish", "north/rows.csv").out
     rows = Path("north/rows.csv").read_text().splitlines()
     Path("strange.csv").write_text("\n".join([rows[0], f"p,30,{CANARY},no,no", *rows[1:]]))
     assert "'sex'" in refuses("publish", "strange.csv", "-o", "x.json")

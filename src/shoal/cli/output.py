@@ -30,6 +30,7 @@ _VISIBLE = dict.fromkeys((c for c in _STEERING if c != 0x0A), "\N{REPLACEMENT CH
 _WORDS = {
     "unknown='ancestor'": "--unknown ancestor",
     "widen=True": "--widen",
+    "such as SimpleDiversity(2)": "such as --confidence 0.9, or simple = 2 under [privacy] of shoal.toml",
     "with domain=": "under [domain] of shoal.toml",
     "with public=": "with --public",
     "another encoding=": "another encoding under [data] of shoal.toml",

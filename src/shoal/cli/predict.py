@@ -56,9 +56,11 @@ def predict(
         named, answer = "cluster", loaded.predict(table)
     else:
         if loaded.kind == "joint":
-            from shoal.share import JointModel
+            with output.busy("Learning"):
+                from shoal.share import JointModel
 
-            loaded = JointModel(loaded)
+                loaded = JointModel(loaded)
+                _ = loaded.model_
         named, answer = loaded.target, loaded.predict(table, unknown=unknown.value)
     if answer.dtype.kind == "b":
         answer = answer.astype(str)  # True, as in the release, not true

@@ -138,11 +138,11 @@ def _of_column(name: str, own: Columns, owners: Mapping[str, TreeRelease]) -> It
         said += [f"never asked for by {_listed(idle)}"] if idle else []
         yield "conflict", f"{', '.join(said)}. Publish again with the same columns, all declared."
         return
-    types = _by({name: each.type for name, each in own.items()})
+    types = _by({name: str(each.type) for name, each in own.items()})
     if len(types) > 1:
         yield "conflict", f"{column} is {_where(types)}. Read it alike everywhere."
         return
-    roles = _by({name: each.role for name, each in own.items()})
+    roles = _by({name: str(each.role) for name, each in own.items()})
     if len(roles) > 1:
         yield "note", f"{column} is {_where(roles)}."
     labels = _by({name: f"of type {each.labels}" for name, each in own.items()})
