@@ -45,7 +45,7 @@ def pool(
         typer.Option(
             metavar="tree|bayes|rules|boosting|bag|vote",
             help="Learn from pseudo-data; or ask the owners' trees, averaging their shares (bag) or their answers "
-            "(vote). The bag of trees published with --method full was best where we measured.",
+            "(vote). The bag was the most accurate where we measured.",
         ),
     ] = Learner.tree,
     rows: Annotated[
