@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal import load, load_sample
+from shoal.share import publish
 
 from .conftest import CANARY, Shoal
 
@@ -205,3 +206,17 @@ def test_pseudo_data_is_like_the_rows(shoal: Shoal, owners: list[Path]) -> None:
         assert abs(made["age"].quantile(share) - own["age"].quantile(share)) <= 3
     shares = [frame["smoker"].value_counts(normalize=True) for frame in (made, own)]
     assert np.allclose(*shares, atol=0.03)
+
+
+def test_rows_from_a_strangers_file_do_not_steer_a_terminal(
+    shoal: Shoal, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = load_sample().to_arrow().to_pandas()[["sex", "diabetes"]]
+    steering = frame.assign(sex=frame["sex"].map({"Female": "\x1b[2J", "Male": "m"}))
+    publish(steering, "diabetes", 50).save("stranger.json")
+    assert "\x1b[2J" in shoal("generate", "stranger.json", "--rows", 50).out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    ran = shoal("generate", "stranger.json", "--rows", 50)
+    assert ran.code == 0
+    assert "\x1b" not in ran.out
+    assert "\N{REPLACEMENT CHARACTER}[2J" in ran.out

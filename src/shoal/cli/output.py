@@ -108,6 +108,12 @@ def say_json(body: Mapping[str, Any] | Sequence[Any]) -> None:
     print(json.dumps(body, indent=2))
 
 
+def print_csv(text: str) -> None:
+    """Rows on standard output, byte by byte as in a file; on a terminal no value of them is obeyed."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write((clean(text) if sys.stdout.isatty() else text).encode())
+
+
 def note(text: str) -> None:
     """A line beside the result, on standard error."""
     print(f"shoal: {clean(in_our_words(text)).replace(chr(10), ' ')}", file=sys.stderr)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -78,5 +77,4 @@ def predict(
     if out is not None:
         output.note(f"wrote {out}: {table.n_rows:,} rows")
         return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode())
+    output.print_csv(text)
