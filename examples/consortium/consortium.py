@@ -29,8 +29,7 @@ def main(folder: Path) -> None:
     # each clinic in a process of its own, in its own folder
     running = [start(folder / clinic, "publish", "-o", f"{clinic}.json") for clinic in CLINICS]
     for clinic, process in zip(CLINICS, running, strict=True):
-        said, _ = process.communicate()
-        print(f"{clinic}: {next(line for line in said.splitlines() if line.startswith('holds'))}")
+        print(f"{clinic}: {next(line for line in said(process).splitlines() if line.startswith('holds'))}")
 
     # the published files are all that leaves
     shared = folder / "shared"
@@ -39,12 +38,13 @@ def main(folder: Path) -> None:
     for clinic, file in zip(CLINICS, files, strict=True):
         shutil.copy(folder / clinic / file, shared)
     write(shared / "new-patients.csv", new)
-    print(run(shared, "pool", *files, "--learn", "boosting", "-o", "joint.json"))
-    print(run(shared, "generate", "joint.json", "--rows", "1000", "-o", "pseudo.csv"))
+    print(said(start(shared, "pool", *files, "--learn", "bag", "-o", "joint.json")))
+    making = start(shared, "generate", "joint.json", "--rows", "1000", "-o", "pseudo.csv")
     models = (files[0], "joint.json")
     running = [start(shared, "predict", model, "new-patients.csv") for model in models]
+    print(said(making))
     for model, process in zip(models, running, strict=True):
-        predicted = csv.DictReader(process.communicate()[0].splitlines())
+        predicted = csv.DictReader(said(process).splitlines())
         right = sum(one["diabetes"] == other["diabetes"] for one, other in zip(predicted, new, strict=True))
         print(f"{model}: right on {right / len(new):.1%} of {len(new):,} new patients")
 
@@ -69,12 +69,17 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen([*SHOAL, *arguments], cwd=folder, stdout=subprocess.PIPE, text=True)
 
 
-def run(folder: Path, *arguments: str) -> str:
-    """Run a command of Shoal in a folder; what it prints."""
-    return subprocess.run([*SHOAL, *arguments], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+def said(process: subprocess.Popen[str]) -> str:
+    """What a command prints, once it is through; where it fails, it has said why."""
+    printed, _ = process.communicate()
+    if process.returncode:
+        sys.exit(process.returncode)
+    return printed
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or Path(sys.argv[1]).exists():
+        sys.exit("Name a folder that is not there yet: python consortium.py work")
     work = Path(sys.argv[1])
     work.mkdir()
     main(work)

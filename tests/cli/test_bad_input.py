@@ -191,6 +191,9 @@ def test_unseen_category(refuses: Refuses, by_education: Path) -> None:
         message = refuses(verb, "edu.json", "clinic.csv")
         assert "'education' in" in message
     assert "--unknown ancestor" in refuses("predict", "edu.json", "clinic.csv", "-o", "out.csv")
+    assert "or predict with --unknown ancestor" in refuses(
+        "audit", "edu.json", "clinic.csv"
+    )  # which has no such option
 
 
 def test_rows_without_a_column(refuses: Refuses, released: Path) -> None:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal import load, load_sample
+from shoal.share import publish
 
 from .conftest import CANARY, Shoal
 
@@ -64,7 +65,8 @@ def test_publish(shoal: Shoal, owners: list[Path]) -> None:
 @pytest.mark.parametrize("method", ["atp", "ldm"])
 def test_publish_in_the_papers_ways(shoal: Shoal, owners: list[Path], refuses: Callable[..., str], method: str) -> None:
     if method == "ldm":
-        assert "needs a requirement about" in refuses("publish", "north/rows.csv", "--method", "ldm", "-o", "x.json")
+        said = refuses("publish", "north/rows.csv", "--method", "ldm", "-o", "x.json")
+        assert "such as --confidence 0.9, or simple = 2 under [privacy]" in said
     Path("shoal.toml").write_text(TOML + "simple = 1.05\n")
     ran = shoal("publish", "north/rows.csv", "--method", method, "-o", "paper.json")
     assert ran.code == 0, ran
@@ -79,6 +81,8 @@ def test_publish_in_the_papers_ways(shoal: Shoal, owners: list[Path], refuses: C
 
 def test_publish_fails_closed(shoal: Shoal, owners: list[Path], refuses: Callable[..., str]) -> None:
     assert "table has" in refuses("publish", "north/rows.csv", "-k", 100_000, "-o", "x.json")
+    assert "a single leaf" in shoal("publish", "north/rows.csv", "-k", 1_600).out
+    assert "a single leaf" not in shoal("publish", "north/rows.csv").out
     rows = Path("north/rows.csv").read_text().splitlines()
     Path("strange.csv").write_text("\n".join([rows[0], f"p,30,{CANARY},no,no", *rows[1:]]))
     assert "'sex'" in refuses("publish", "strange.csv", "-o", "x.json")
@@ -124,8 +128,9 @@ def test_pool_explains_where_owners_differ(shoal: Shoal, owners: list[Path], ref
     Path("shoal.toml").write_text(TOML.replace("[18, 95]", "[0, 120]").replace('"no"]\nd', '"no", "never"]\nd'))
     assert shoal("publish", "west/rows.csv", "-o", "west/owner.json").code == 0
     said = refuses("pool", *owners, "-o", "joint.json")
-    assert "'age' goes from 18 to 95 at north, from 0 to 120 at west" in said
-    assert "'smoker' cannot be 'never' at north" in said
+    assert "'age' goes from 18 to 95 at north and south, from 0 to 120 at west" in said
+    assert "'smoker' cannot be 'never' at north and south" in said
+    assert said.rstrip().endswith("say --widen.")
     ran = shoal("pool", *owners, "-o", "joint.json", "--widen")
     assert ran.code == 0
     assert "differs: 'age' goes from" in ran.out
@@ -140,10 +145,14 @@ def test_pool_refuses(shoal: Shoal, owners: list[Path], refuses: Callable[..., s
     assert "named twice" in refuses("pool", owners[0], owners[0], code=2)
     assert "read by this command" in refuses("pool", *owners, "-o", owners[0])
     assert "none" in refuses("pool", "north/rows.csv", code=2)
+    Path("copy.json").write_bytes(owners[0].read_bytes())
+    assert "published the very same" in shoal("pool", owners[0], "copy.json", "--learn", "bag").out
+    assert shoal("pool", owners[0], "--learn", "bag").out.startswith("'diabetes' from 1 owner, 1,667 people (bag)")
     assert "number of rows" in refuses("pool", *owners, "--rows", 0)
     assert "seed" in refuses("pool", *owners, "--seed", -1)
     shoal("pool", *owners, "-o", "joint.json")
-    assert "kind tree" in refuses("pool", "joint.json", owners[0], code=2)
+    assert "'joint.json' is of kind joint" in refuses("pool", owners[0], "joint.json", code=2)
+    assert "each owner repairs his own" in refuses("repair", "joint.json", "north/rows.csv", code=2)
     shoal("tree", "north/rows.csv", "--statement", "shares", "-o", "less.json")
     assert "states only shares" in refuses("pool", "less.json", owners[1])
     body = json.loads(owners[0].read_text())
@@ -197,3 +206,17 @@ def test_pseudo_data_is_like_the_rows(shoal: Shoal, owners: list[Path]) -> None:
         assert abs(made["age"].quantile(share) - own["age"].quantile(share)) <= 3
     shares = [frame["smoker"].value_counts(normalize=True) for frame in (made, own)]
     assert np.allclose(*shares, atol=0.03)
+
+
+def test_rows_from_a_strangers_file_do_not_steer_a_terminal(
+    shoal: Shoal, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = load_sample().to_arrow().to_pandas()[["sex", "diabetes"]]
+    steering = frame.assign(sex=frame["sex"].map({"Female": "\x1b[2J", "Male": "m"}))
+    publish(steering, "diabetes", 50).save("stranger.json")
+    assert "\x1b[2J" in shoal("generate", "stranger.json", "--rows", 50).out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    ran = shoal("generate", "stranger.json", "--rows", 50)
+    assert ran.code == 0
+    assert "\x1b" not in ran.out
+    assert "\N{REPLACEMENT CHARACTER}[2J" in ran.out

@@ -26,7 +26,7 @@ def test_five_clinics_learn_one_model(tmp_path):
     )
     assert ran.returncode == 0, ran.stderr
     assert len(re.findall(r"^\w+: holds: smallest group \d+", ran.stdout, re.MULTILINE)) == 5
-    assert "'diabetes' from 5 owners, 4,000 people (boosting)" in ran.stdout
+    assert "'diabetes' from 5 owners, 4,000 people (bag)" in ran.stdout
     right = [float(share) for share in re.findall(r"json: right on ([0-9.]+)%", ran.stdout)]
     alone, joint = right
     assert joint > alone

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,8 +65,7 @@ def generate(
         "made_from": loaded.sha256,
     }
     if out is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(output.csv_text(frame).encode())
+        output.print_csv(output.csv_text(frame))
         output.note(f"{MARK}. {WARNING}")
         return
     if beside is None:

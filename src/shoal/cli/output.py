@@ -29,6 +29,8 @@ _VISIBLE = dict.fromkeys((c for c in _STEERING if c != 0x0A), "\N{REPLACEMENT CH
 # what the library calls its options, in words of the command line
 _WORDS = {
     "unknown='ancestor'": "--unknown ancestor",
+    "widen=True": "--widen",
+    "such as SimpleDiversity(2)": "such as --confidence 0.9, or simple = 2 under [privacy] of shoal.toml",
     "with domain=": "under [domain] of shoal.toml",
     "with public=": "with --public",
     "another encoding=": "another encoding under [data] of shoal.toml",
@@ -104,6 +106,12 @@ def shown(cell: object) -> str:
 def say_json(body: Mapping[str, Any] | Sequence[Any]) -> None:
     """The only thing on standard output when ``--json`` was asked for."""
     print(json.dumps(body, indent=2))
+
+
+def print_csv(text: str) -> None:
+    """Rows on standard output, byte by byte as in a file; on a terminal no value of them is obeyed."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write((clean(text) if sys.stdout.isatty() else text).encode())
 
 
 def note(text: str) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -56,9 +55,11 @@ def predict(
         named, answer = "cluster", loaded.predict(table)
     else:
         if loaded.kind == "joint":
-            from shoal.share import JointModel
+            with output.busy("Learning"):
+                from shoal.share import JointModel
 
-            loaded = JointModel(loaded)
+                loaded = JointModel(loaded)
+                _ = loaded.model_
         named, answer = loaded.target, loaded.predict(table, unknown=unknown.value)
     if answer.dtype.kind == "b":
         answer = answer.astype(str)  # True, as in the release, not true
@@ -76,5 +77,4 @@ def predict(
     if out is not None:
         output.note(f"wrote {out}: {table.n_rows:,} rows")
         return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode())
+    output.print_csv(text)

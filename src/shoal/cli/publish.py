@@ -14,6 +14,11 @@ from shoal.cli.options import Data, Json, Report, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import read_data, resolve_roles, source_of
 
+ONE_LEAF = (
+    "The tree is a single leaf: beside distributions, it tells how many people are of each class and nothing more. Try "
+    "another --method, more people or a weaker requirement."
+)
+
 
 class Method(StrEnum):
     """How an owner's tree is made."""
@@ -36,7 +41,8 @@ def publish(
         typer.Option(
             metavar="mine|full|atp|ldm",
             help="The tree that predicts best by itself; one grown as far as the promise allows, for others to "
-            "average; C4.5's with branches merged; or C4.5's grown under a diversity requirement.",
+            "average (shoal pool --learn bag); C4.5's with branches merged; or C4.5's grown under a diversity "
+            "requirement.",
         ),
     ] = Method.mine,
     no_marginals: Annotated[
@@ -92,6 +98,8 @@ def publish(
     output.say(str(release))
     if release.marginals:
         output.say(f"distributions of {', '.join(release.marginals)}")
+    if len(release.nodes) == 1:
+        output.say(ONE_LEAF, "yellow")
     output.say()
     output.say_audit(verdict)
     for path in output.written:

@@ -136,7 +136,8 @@ class Routing:
             )
             raise DataError(
                 "unseen-value",
-                f"Values outside the release's declared domain: {where}. Try unknown='ancestor', or map them first.",
+                f"Values outside the release's declared domain: {where}. Map them first, or predict with "
+                "unknown='ancestor'.",
             )
 
     def apply(self, table: Table, *, stop_at_unknown: bool = False) -> NDArray[np.int64]:

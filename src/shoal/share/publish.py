@@ -86,7 +86,7 @@ def publish(
     if method == "ldm" and not needs_values(requirement):
         raise RequirementError(
             "nothing-diverse",
-            "The method 'ldm' needs a requirement about the target's values, such as simple or recursive diversity.",
+            "The method 'ldm' needs a requirement about the target's values, such as SimpleDiversity(2).",
         )
     raw = to_table(X)
     raw = with_target(raw, target, target)

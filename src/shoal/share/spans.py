@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from shoal.audit.together.released import ReleasedEnsemble, ReleasedTree
-from shoal.release import EnsembleRelease, TreeRelease
+from shoal.release import Attribute, Branch, EnsembleRelease, Node, TreeRelease
 from shoal.share.joint import JointModel
 
 
@@ -26,7 +27,7 @@ def spans_of(model: JointModel) -> Any:
     """
     n = len(model.recipe.owners)
     if model.recipe.learner in ("bag", "vote"):
-        trees = tuple(replace(release, marginals={}) for release in model.recipe.owners.values())
+        trees = tuple(over_all(release, model.attributes) for release in model.recipe.owners.values())
         several = ReleasedEnsemble(EnsembleRelease(trees))
         several.what, several.sha256 = f"the trees of {n} owners, asked together", model.recipe.sha256
         return several
@@ -36,3 +37,32 @@ def spans_of(model: JointModel) -> Any:
     tree = ReleasedTree(release)
     tree.what, tree.sha256 = f"a joint tree of {n} owners", model.recipe.sha256
     return tree
+
+
+def over_all(release: TreeRelease, attributes: Sequence[Attribute]) -> TreeRelease:
+    """An owner's tree over the domain of all owners. Where it has no branch for a value, that is a leaf of its own.
+
+    For there a row stops that has this value: it is told apart from those that go on.
+    """
+    stated = {each.name: each for each in attributes}
+    classes = stated[release.target].values
+    place = [release.classes.index(value) if value in release.classes else None for value in classes]
+    nodes: list[Node] = []
+    stops: list[Node] = []
+    for node in release.nodes:
+        if node.attribute is None:
+            assert node.counts is not None  # owners who state less are refused before
+            nodes.append(Node(counts=tuple(0 if i is None else node.counts[i] for i in place)))
+            continue
+        known = {value for branch in node.branches for value in branch.values}
+        new = tuple(value for value in stated[node.attribute].values if value not in known)
+        missing = stated[node.attribute].missing and not any(branch.missing for branch in node.branches)
+        if not new and not missing:
+            nodes.append(node)
+            continue
+        stop = Branch(len(release.nodes) + len(stops), values=new, missing=missing)
+        nodes.append(replace(node, branches=(*node.branches, stop)))
+        stops.append(Node(counts=(0,) * len(classes)))
+    return replace(
+        release, attributes=tuple(attributes), nodes=(*nodes, *stops), marginals={}, weights=None, verdict=None
+    )
