@@ -21,6 +21,7 @@ from pymoo.core.crossover import Crossover
 from pymoo.core.duplicate import DuplicateElimination
 from pymoo.core.mating import Mating
 from pymoo.core.mutation import Mutation
+from pymoo.core.population import Population
 from pymoo.core.problem import Problem
 from pymoo.core.sampling import Sampling
 from pymoo.core.selection import Selection
@@ -32,7 +33,8 @@ from shoal.partition.partitioning import Partitioning
 Objectives = Callable[[list[Partitioning]], NDArray[np.float64]]
 Algorithm = Literal["ga", "spea2", "nsga2"]
 
-ROUNDS = 10  # of mating that may pass without one new partitioning, before a search has seen all that it can reach
+ROUNDS = 10  # of mating in a generation, after which strangers fill it up
+STRANGERS = 4  # times a generation: how many are looked for
 
 
 def breed(
@@ -78,16 +80,18 @@ def breed(
 def _algorithm(algorithm: Algorithm, n: int, options: GeneticOptions, random: Random, seen: set[Partitioning]) -> Any:
     new = _New(seen)
     order = {"ga": _by_fitness, "spea2": _by_strength, "nsga2": _by_front}[algorithm]
-    mating = Mating(
+    first = _First(n, options, random)
+    mating = _Mating(
         _RankWeighting(order, options.population // 2, random),
         _GroupWise(options, random),
         _Moves(options.rates(n), options.overlapping, random),
+        first,
         eliminate_duplicates=new,
         n_max_iterations=ROUNDS,
     )
     common = {
         "pop_size": options.population,
-        "sampling": _First(n, options, random),
+        "sampling": first,
         "mating": mating,
         "eliminate_duplicates": new,
         "output": None,
@@ -136,8 +140,8 @@ class _New(DuplicateElimination):  # type: ignore[misc]
         super().__init__()
         self.seen = seen
 
-    def do(self, pop: Any, *others: Any, **kwargs: Any) -> Any:
-        known = {each.X[0] for other in others for each in other}
+    def do(self, pop: Any, population: Any = (), offspring: Any = (), **kwargs: Any) -> Any:
+        known = {each.X[0] for each in offspring}  # all of the population was seen
         kept = []
         for number, each in enumerate(pop):
             found = each.X[0]
@@ -145,6 +149,21 @@ class _New(DuplicateElimination):  # type: ignore[misc]
                 known.add(found)
                 kept.append(number)
         return pop[kept]
+
+
+class _Mating(Mating):  # type: ignore[misc]
+    """Where parents have no new offspring, strangers come in: a search ends early only when there is nothing left."""
+
+    def __init__(self, selection: Any, crossover: Any, mutation: Any, strangers: _First, **kwargs: Any) -> None:
+        super().__init__(selection, crossover, mutation, **kwargs)
+        self.strangers = strangers
+
+    def do(self, problem: Any, pop: Any, n_offsprings: int, **kwargs: Any) -> Any:
+        found = super().do(problem, pop, n_offsprings, **kwargs)
+        if len(found) < n_offsprings:
+            more = self.eliminate_duplicates.do(self.strangers.do(problem, STRANGERS * n_offsprings), pop, found)
+            found = Population.merge(found, more[: n_offsprings - len(found)])
+        return found
 
 
 class _RankWeighting(Selection):  # type: ignore[misc]
@@ -162,7 +181,7 @@ class _RankWeighting(Selection):  # type: ignore[misc]
 
 
 def _by_fitness(pop: Any) -> Any:
-    return np.argsort(pop.get("F")[:, 0], kind="stable")
+    return np.arange(len(pop))  # survivors are sorted
 
 
 def _by_strength(pop: Any) -> Any:

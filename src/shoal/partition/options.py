@@ -150,7 +150,7 @@ class GeneticOptions:
         if any(each.n != n or not (self.overlapping or each.disjoint) for each in self.start):
             raise DataError(
                 "not-a-partitioning",
-                f"A partitioning to start with is not of {n} features, or has a feature twice though overlapping is off.",
+                f"A partitioning to start with is not of {n} features, or has one twice though overlapping is off.",
             )
 
 

@@ -83,11 +83,12 @@ def search(
     Notes
     -----
     Valid are all partitionings of level k or more that meet the demand; the empty one is looked at first. Of several
-    that are equally accurate the one with the fewest subsets wins, then the one with the fewest features, then the first
-    in canonical order. No partitioning is judged twice.
+    that are equally accurate the one with the fewest subsets wins, then the one with the fewest features, then the
+    first in canonical order. No partitioning is judged twice.
 
-    Differs from the paper: it takes the best of all that were ever looked at, as the paper's proof does, not of the last
-    population.
+    Differs from the paper: the best is that of all that were ever looked at, as in the paper's proof of complexity, not
+    that of the last population as in its Algorithm 1. Parents are drawn from the better half of a population, the r-th
+    of N with a chance in proportion to N + 1 - r; the paper says so of its search for a frontier only.
 
     Examples
     --------
