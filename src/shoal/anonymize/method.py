@@ -101,9 +101,9 @@ class RecodingAnonymizer(TableAnonymizer):
             attribute = Attribute.of(column, "public" if name in task.public else "private")
             if name in task.public:
                 recoded = recoding.columns[name]
-                labelled, codes = _labelled(attribute, recoded)
+                labelled, codes = labelled_cells(attribute, recoded)
                 self._labels[name] = dict(zip(recoded.found, (cell.label for cell in labelled), strict=True))
-                generalised[name], columns[name] = _used(name, labelled, codes, recoding.left_out)
+                generalised[name], columns[name] = used_cells(name, labelled, codes, recoding.left_out)
             else:
                 columns[name] = column
             attributes.append(attribute)
@@ -164,7 +164,7 @@ class RecodingAnonymizer(TableAnonymizer):
         return from_columns(number_columns(self.numbers, columns, rows, attributes, release.generalised), backend_of(X))
 
 
-def _labelled(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised, ...], NDArray[np.int64]]:
+def labelled_cells(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised, ...], NDArray[np.int64]]:
     """The cells with their labels, and the codes of the rows: where two cells mean the same, only one is used.
 
     Of whole numbers, above 38 and up to 41 is up to 41.5 as well; one meaning must have one label.
@@ -182,7 +182,7 @@ def _labelled(attribute: Attribute, recoded: Recoded) -> tuple[tuple[Generalised
     return tuple(labelled[i] for i in used.tolist()), used[recoded.codes]
 
 
-def _used(
+def used_cells(
     name: str, labelled: tuple[Generalised, ...], codes: NDArray[np.int64], left_out: NDArray[np.bool_] | None
 ) -> tuple[tuple[Generalised, ...], Column]:
     """The cells that some published row has, in the order of what they stand for, and the column in their codes."""
