@@ -12,7 +12,17 @@ from shoal.audit.rules import Rules
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
 from shoal.privacy import Requirement
-from shoal.release import ClustersRelease, EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
+from shoal.release import (
+    ClustersRelease,
+    EnsembleRelease,
+    ModelRelease,
+    ProjectionsRelease,
+    RulesRelease,
+    TableRelease,
+    TreeRelease,
+)
+
+OURS = TreeRelease | EnsembleRelease | ClustersRelease | TableRelease | ProjectionsRelease | ModelRelease | RulesRelease
 
 
 def audit(
@@ -89,8 +99,7 @@ def audit(
         return audit_anonymised(
             release, X, public=public, privacy=privacy, domain=domain, sensitive=sensitive, person=person
         )
-    ours = TreeRelease | EnsembleRelease | ClustersRelease | TableRelease | ModelRelease | RulesRelease
-    if not isinstance(release, ours):
+    if not isinstance(release, OURS):
         from shoal.audit.foreign import read_model
 
         # an item is there or not: nobody has to declare that
@@ -114,6 +123,10 @@ def audit(
         from shoal.audit.tables import audit_table
 
         return audit_table(release, X, y, public=public, privacy=privacy, person=person)
+    if isinstance(release, ProjectionsRelease):
+        from shoal.audit.projections import audit_projections
+
+        return audit_projections(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, ClustersRelease):
         from shoal.audit.clusters.released import audit_clusters
 

@@ -26,7 +26,7 @@ def parse_ensemble(body: dict[str, Any]) -> EnsembleRelease:
         if n_nodes > checks.MAX_NODES:
             checks.refuse("trees", f"have more than {checks.MAX_NODES:,} nodes together")
         try:
-            trees.append(parse_tree({**frame, "kind": "tree", "nodes": entry["nodes"]}))
+            trees.append(parse_tree({**frame, "kind": "tree", "nodes": entry["nodes"]}, several=True))
         except ReleaseError as error:
             raise ReleaseError(error.code, f"tree {i}: {error}") from None
     first = trees[0]
