@@ -100,7 +100,7 @@ def _algorithm(algorithm: Algorithm, n: int, options: GeneticOptions, random: Ra
         return GA(**common, survival=FitnessSurvival(), advance_after_initial_infill=True)
     if algorithm == "spea2":
         # without pymoo's own normalisation: it silences the warnings of the whole process
-        return SPEA2(**common, survival=SPEA2Survival())
+        return SPEA2(**common, survival=_Strength())
     return NSGA2(**common)
 
 
@@ -190,6 +190,14 @@ def _by_strength(pop: Any) -> Any:
 
 def _by_front(pop: Any) -> Any:
     return np.lexsort((-pop.get("crowding"), pop.get("rank")))
+
+
+class _Strength(SPEA2Survival):  # type: ignore[misc]
+    """SPEA2's choice of whom to keep, without duplicates by objective values, as the paper has it."""
+
+    def _do(self, problem: Any, pop: Any, *args: Any, **kwargs: Any) -> Any:
+        first = np.sort(np.unique(pop.get("F"), axis=0, return_index=True)[1])
+        return super()._do(problem, pop[first], *args, **kwargs)
 
 
 class _GroupWise(Crossover):  # type: ignore[misc]
