@@ -16,7 +16,7 @@ from shoal.data.discretize import mdl_cuts
 from shoal.data.table import Column, Table
 
 Codes = NDArray[np.int32]
-Unknown = Literal["error", "missing"]
+Unseen = Literal["error", "missing"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +58,11 @@ class Encoder:
         """Whether codes are numbers in ascending order, to be cut rather than told apart."""
         return self.numbers is not None
 
-    def encode(self, column: Column, unknown: Unknown = "error") -> Codes:
-        """The code of every row; `unknown` says what becomes of values that there were not in fit."""
+    def encode(self, column: Column, unseen: Unseen = "error") -> Codes:
+        """The code of every row; `unseen` says what becomes of values that there were not in fit."""
         found = self._code_of(column)
         strange = int((found[column.codes] < 0).sum())
-        if strange and unknown == "error":
+        if strange and unseen == "error":
             raise unseen_value(column, strange)
         found[found < 0] = self.n_known
         codes: Codes = found[column.codes].astype(np.int32)
@@ -126,9 +126,9 @@ class Prepared:
         """The class of every row."""
         return self.task.classes
 
-    def encode(self, table: Table, unknown: Unknown) -> Codes:
+    def encode(self, table: Table, unseen: Unseen) -> Codes:
         """The codes of other rows (features × rows)."""
-        return np.stack([each.encode(table[each.name], unknown) for each in self.encoders])
+        return np.stack([each.encode(table[each.name], unseen) for each in self.encoders])
 
 
 def prepare(task: Task, *, at_least: int = 1) -> Prepared:
