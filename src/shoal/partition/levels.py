@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal._kernels.keys import number_keys
-from shoal.partition.partitioning import Partitioning, features_of
+from shoal.partition.partitioning import Partitioning, features_of, mask_of
 
 Ids = NDArray[np.int64]
 Integers = NDArray[np.integer[Any]]
@@ -84,7 +84,7 @@ class Levels:
         self.codes, self.n_values = list(codes), [int(n) for n in n_values]
         self.target, self.n_classes = np.asarray(target, dtype=np.int64), int(n_classes)
         self.n_rows = len(self.target)
-        self.known = tuple(dict.fromkeys(_mask(features) for features in (quasi, *also)))
+        self.known = tuple(dict.fromkeys(mask_of(features) for features in (quasi, *also)))
         self._counts: dict[int, tuple[int, Ids]] = {}
         self._shared: dict[tuple[int, int], Ids] = {}
         self._classes: dict[int, NDArray[np.uint8]] = {}
@@ -200,7 +200,3 @@ def _numbered(key: Ids) -> tuple[Ids, int]:
     """Numbers without gaps for equal keys, and how many there are."""
     number = np.empty_like(key)
     return number, int(number_keys(key, number))
-
-
-def _mask(features: Sequence[int]) -> int:
-    return sum(1 << feature for feature in set(features))

@@ -24,3 +24,8 @@ class Partitioning:
 def features_of(mask: int) -> tuple[int, ...]:
     """The features of a subset, ascending."""
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
+
+
+def mask_of(features: Iterable[int]) -> int:
+    """The mask of a subset, from its features."""
+    return sum(1 << feature for feature in set(features))
