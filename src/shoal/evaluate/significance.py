@@ -70,7 +70,7 @@ class DunnTest(NamedTuple):
 
 
 def combined_f_test(first: ArrayLike, second: ArrayLike) -> FTest:
-    """The 5 × 2 cv combined F test of two methods on one table [1]_.
+    """The 5 × 2 cv combined F test of two methods on one table.
 
     Rows are split in halves five times; each time both methods learn from one half and are tested on the other, and
     the other way round.
@@ -87,8 +87,8 @@ def combined_f_test(first: ArrayLike, second: ArrayLike) -> FTest:
 
     References
     ----------
-    .. [1] E. Alpaydin, "Combined 5 × 2 cv F test for comparing supervised classification learning algorithms", Neural
-       Computation 11, 1999, pp. 1885-1892, doi:10.1162/089976699300016007.
+    E. Alpaydin, "Combined 5 × 2 cv F test for comparing supervised classification learning algorithms", Neural
+    Computation 11, 1999, pp. 1885-1892, doi:10.1162/089976699300016007.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def combined_f_test(first: ArrayLike, second: ArrayLike) -> FTest:
 
 
 def friedman_test(scores: ArrayLike) -> FriedmanTest:
-    """Iman and Davenport's adjusted Friedman test: do any methods differ over many tables? [1]_ [2]_
+    """Iman and Davenport's adjusted Friedman test: do any methods differ over many tables?
 
     Parameters
     ----------
@@ -119,15 +119,16 @@ def friedman_test(scores: ArrayLike) -> FriedmanTest:
 
     Notes
     -----
-    Methods that reach the same on a table share the mean of their ranks; as in [2]_, and unlike scipy, nothing is
+    Methods that reach the same on a table share the mean of their ranks; as Demšar does, and unlike scipy, nothing is
     corrected for that.
 
     References
     ----------
-    .. [1] R. Iman, J. Davenport, "Approximations of the critical region of the Friedman statistic", Communications in
-       Statistics A9, 1980, pp. 571-595, doi:10.1080/03610928008827904.
-    .. [2] J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine Learning
-       Research 7, 2006, pp. 1-30.
+    R. Iman, J. Davenport, "Approximations of the critical region of the Friedman statistic", Communications in
+    Statistics A9, 1980, pp. 571-595, doi:10.1080/03610928008827904.
+
+    J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine Learning
+    Research 7, 2006, pp. 1-30.
 
     Examples
     --------
@@ -150,7 +151,7 @@ def friedman_test(scores: ArrayLike) -> FriedmanTest:
 
 
 def bonferroni_dunn(scores: ArrayLike, control: int = 0) -> DunnTest:
-    """The Bonferroni-Dunn test: which methods differ from one of them over many tables? [1]_ [2]_
+    """The Bonferroni-Dunn test: which methods differ from one of them over many tables?
 
     To be asked after `friedman_test` found that there are differences.
 
@@ -163,10 +164,11 @@ def bonferroni_dunn(scores: ArrayLike, control: int = 0) -> DunnTest:
 
     References
     ----------
-    .. [1] O. Dunn, "Multiple comparisons among means", Journal of the American Statistical Association 56, 1961,
-       pp. 52-64, doi:10.1080/01621459.1961.10482090.
-    .. [2] J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine Learning
-       Research 7, 2006, pp. 1-30.
+    O. Dunn, "Multiple comparisons among means", Journal of the American Statistical Association 56, 1961,
+    pp. 52-64, doi:10.1080/01621459.1961.10482090.
+
+    J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine Learning
+    Research 7, 2006, pp. 1-30.
 
     Examples
     --------

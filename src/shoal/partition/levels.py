@@ -26,7 +26,7 @@ KEPT = 1024  # how many subsets' class sets of all rows are kept, a byte a row a
 
 
 class Levels:
-    """Anonymity levels of subsets of features and of partitionings into them [1]_.
+    """Anonymity levels of subsets of features and of partitionings into them.
 
     A subset is a bit mask: bit i is feature i. Only the features that an attacker may know are counted; two subsets
     with the same such features have the same levels. Everything is counted once and kept.
@@ -48,13 +48,13 @@ class Levels:
 
     Notes
     -----
-    Differs from [1]_: where subsets overlap, their natural join is one on the shared features too. A shared feature
-    that is not in `quasi` is counted as if an attacker knew it, so the level is never above that of the definition.
+    Differs from the paper: where subsets overlap, their natural join is one on the shared features too. A shared
+    feature that is not in `quasi` is counted as if an attacker knew it, so the level is never above that of the definition.
 
     References
     ----------
-    .. [1] N. Matatov, L. Rokach, O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
-       Information Sciences 180, 2010, Definitions 7 and 8, doi:10.1016/j.ins.2010.03.011.
+    N. Matatov, L. Rokach, O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
+    Information Sciences 180, 2010, Definitions 7 and 8, doi:10.1016/j.ins.2010.03.011.
 
     Examples
     --------
