@@ -49,7 +49,8 @@ class Levels:
     Notes
     -----
     Differs from the paper: where subsets overlap, their natural join is one on the shared features too. A shared
-    feature that is not in `quasi` is counted as if an attacker knew it, so the level is never above that of the definition.
+    feature that is not in `quasi` is counted as if an attacker knew it, so the level is never above that of
+    the definition.
 
     References
     ----------
