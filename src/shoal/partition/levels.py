@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal._kernels.keys import number_keys
-from shoal.partition.partitioning import Partitioning, features_of
+from shoal.partition.partitioning import Partitioning, features_of, mask_of
 
 Ids = NDArray[np.int64]
 Integers = NDArray[np.integer[Any]]
@@ -26,7 +26,7 @@ KEPT = 1024  # how many subsets' class sets of all rows are kept, a byte a row a
 
 
 class Levels:
-    """Anonymity levels of subsets of features and of partitionings into them [1]_.
+    """Anonymity levels of subsets of features and of partitionings into them.
 
     A subset is a bit mask: bit i is feature i. Only the features that an attacker may know are counted; two subsets
     with the same such features have the same levels. Everything is counted once and kept.
@@ -48,13 +48,14 @@ class Levels:
 
     Notes
     -----
-    Differs from [1]_: where subsets overlap, their natural join is one on the shared features too. A shared feature
-    that is not in `quasi` is counted as if an attacker knew it, so the level is never above that of the definition.
+    Differs from the paper: where subsets overlap, their natural join is one on the shared features too. A shared
+    feature that is not in `quasi` is counted as if an attacker knew it, so the level is never above that of
+    the definition.
 
     References
     ----------
-    .. [1] N. Matatov, L. Rokach, O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
-       Information Sciences 180, 2010, Definitions 7 and 8, doi:10.1016/j.ins.2010.03.011.
+    N. Matatov, L. Rokach, O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
+    Information Sciences 180, 2010, Definitions 7 and 8, doi:10.1016/j.ins.2010.03.011.
 
     Examples
     --------
@@ -84,7 +85,7 @@ class Levels:
         self.codes, self.n_values = list(codes), [int(n) for n in n_values]
         self.target, self.n_classes = np.asarray(target, dtype=np.int64), int(n_classes)
         self.n_rows = len(self.target)
-        self.known = tuple(dict.fromkeys(_mask(features) for features in (quasi, *also)))
+        self.known = tuple(dict.fromkeys(mask_of(features) for features in (quasi, *also)))
         self._counts: dict[int, tuple[int, Ids]] = {}
         self._shared: dict[tuple[int, int], Ids] = {}
         self._classes: dict[int, NDArray[np.uint8]] = {}
@@ -200,7 +201,3 @@ def _numbered(key: Ids) -> tuple[Ids, int]:
     """Numbers without gaps for equal keys, and how many there are."""
     number = np.empty_like(key)
     return number, int(number_keys(key, number))
-
-
-def _mask(features: Sequence[int]) -> int:
-    return sum(1 << feature for feature in set(features))

@@ -19,7 +19,7 @@ _SAME = 1e-12  # entropies this near are one: sums of logarithms in another orde
 def mdl_cuts(values: ArrayLike, target: NDArray[Any], *, at_least: int = 1, rounded: bool = False) -> Numbers:
     """Where a class changes along a column of numbers, as far as the minimum description length says it does.
 
-    The cut that leaves the least entropy of the class is made where it pays for its own description [1]_, then each
+    The cut that leaves the least entropy of the class is made where it pays for its own description, then each
     side is cut the same way. Of several equally good cuts the lowest is taken.
 
     Parameters
@@ -42,15 +42,16 @@ def mdl_cuts(values: ArrayLike, target: NDArray[Any], *, at_least: int = 1, roun
 
     Notes
     -----
-    As Weka's supervised ``Discretize`` does by default [2]_: the price of a cut is of as many candidates as there are
-    rows less one, and the cuts are means of neighbours. `at_least` is not in [1]_.
+    As Weka's supervised ``Discretize`` does by default (Witten and Frank): the price of a cut is of as many
+    candidates as there are rows less one, and the cuts are means of neighbours. `at_least` is ours.
 
     References
     ----------
-    .. [1] U. Fayyad, K. Irani, "Multi-interval discretization of continuous-valued attributes for classification
-       learning", IJCAI 1993, pp. 1022-1027.
-    .. [2] I. Witten, E. Frank, "Data Mining: Practical Machine Learning Tools and Techniques", 2nd ed., 2005,
-       Sect. 7.2.
+    U. Fayyad, K. Irani, "Multi-interval discretization of continuous-valued attributes for classification
+    learning", IJCAI 1993, pp. 1022-1027.
+
+    I. Witten, E. Frank, "Data Mining: Practical Machine Learning Tools and Techniques", 2nd ed., 2005,
+    Sect. 7.2.
 
     Examples
     --------
