@@ -195,9 +195,10 @@ def _by_front(pop: Any) -> Any:
 class _Strength(SPEA2Survival):  # type: ignore[misc]
     """SPEA2's choice of whom to keep, without duplicates by objective values, as the paper has it."""
 
-    def _do(self, problem: Any, pop: Any, *args: Any, **kwargs: Any) -> Any:
+    def _do(self, problem: Any, pop: Any, *args: Any, n_survive: int, **kwargs: Any) -> Any:
         first = np.sort(np.unique(pop.get("F"), axis=0, return_index=True)[1])
-        return super()._do(problem, pop[first], *args, **kwargs)
+        # pymoo fails where more are to survive than there are and none is dominated
+        return super()._do(problem, pop[first], *args, n_survive=min(n_survive, len(first)), **kwargs)
 
 
 class _GroupWise(Crossover):  # type: ignore[misc]
