@@ -78,7 +78,7 @@ def publish_projections(
     alone: Requirement = KAnonymity(k) if of_groups is None else KAnonymity(k) & of_groups
     names = list(dict.fromkeys(name for subset in subsets for name in subset))
     table = to_table(X)
-    for name in names:
+    for name in (*names, *(public or ())):
         if name not in table or name == y:
             raise DataError("no-column", f"There is no column {name!r} to project on.{closest(name, table)}")
     task, given = make_task(
