@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +20,7 @@ from shoal.errors import PromiseError
 
 if TYPE_CHECKING:
     from shoal.audit import Audit
+    from shoal.data import Table
     from shoal.partition import PartitionedClassifier
     from shoal.partition.options import Generation, Point
     from shoal.partition.pareto import Frontier
@@ -76,19 +78,17 @@ def partition(
     level_aware: Annotated[
         bool, typer.Option("--level-aware", help="Put public numbers in intervals of at least k rows.")
     ] = False,
-    overlapping: Annotated[
-        bool, typer.Option("--overlapping", help="Let a column be in several projections.")
-    ] = False,
+    overlapping: Annotated[bool, typer.Option("--overlapping", help="Let a column be in several projections.")] = False,
     pareto: Annotated[
         bool,
         typer.Option("--pareto", help="Search for all levels at once, and show what each step of privacy costs."),
     ] = False,
-    runs: Annotated[
-        int, typer.Option("--runs", metavar="N", help="With --pareto: so many independent searches.")
-    ] = 1,
+    runs: Annotated[int, typer.Option("--runs", metavar="N", help="With --pareto: so many independent searches.")] = 1,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="With --pareto: draw the frontier to this .png, .svg or .pdf file."),
+        typer.Option(
+            "--plot", metavar="FILE", help="With --pareto: draw the frontier to this .png, .svg or .pdf file."
+        ),
     ] = None,
     reproducible: Annotated[
         bool, typer.Option("--reproducible", help="Sort the rows instead of shuffling them: the same bytes every time.")
@@ -144,25 +144,26 @@ def partition(
             fronts = search.frontiers(rows, roles.target, runs=runs)
         chosen = point_for(_best_of(fronts), k).partitioning
         options["partitioning"] = chosen.named([name for name in rows.names if name != roles.target])
-    model = release = verdict = None
+    made = None
     if not pareto or out is not None or report is not None:
-        model, release, verdict = _published(rows, roles.target, requirement, options, generations)
-        if report is not None and release is not None:
-            output.write_audit_report(report, release, verdict)
+        made = _publish(rows, roles.target, requirement, options, generations)
+        if report is not None:
+            output.write_audit_report(report, made.release, made.verdict)
         if out is not None:
-            output.write_projections(out, release)
+            output.write_projections(out, made.release)
     if plot is not None:
         from shoal.report.plot_frontier import plot_frontier
 
         draw = [each.points for each in fronts]
         output.write_picture(plot, lambda: plot_frontier(*draw, k=k if project.privacy.get("k") else None).figure)
     if as_json:
-        output.say_json(_told(fronts, model, release, verdict))
+        frontier = {"frontier": _frontier_told(fronts)} if fronts else {}
+        output.say_json({**frontier, **({} if made is None else made.to_json()), "written": output.written})
         return
     if fronts:
         _say_frontier(fronts)
-    if model is not None:
-        _say(model, release, verdict)
+    if made is not None:
+        made.say()
     for path in output.written:
         output.say(f"wrote {path}")
 
@@ -191,9 +192,38 @@ def _best_of(fronts: list[Frontier]) -> tuple[Point, ...]:
     return non_dominated([point for each in fronts for point in each.points])
 
 
-def _published(
-    rows: Any, target: str, requirement: Requirement, options: dict[str, Any], generations: int
-) -> tuple[PartitionedClassifier, ProjectionsRelease | None, Audit | None]:
+@dataclass(frozen=True)
+class _Made:
+    """What was published, and its audit."""
+
+    model: PartitionedClassifier
+    release: ProjectionsRelease
+    verdict: Audit
+
+    def say(self) -> None:
+        output.say(str(self.release))
+        output.say()
+        found = self.model.found_
+        if found is not None:
+            ended = "; interrupted" if found.interrupted else ""
+            output.say(f"{found.looked_at:,} partitionings looked at, {found.judged:,} of them learned from{ended}")
+        level, accuracy = self.model.level_, self.model.accuracy_
+        output.say(f"level (PartAL) {level:,}; accuracy {accuracy:.4f}, as the search measured it")
+        output.say()
+        output.say_audit(self.verdict)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "release": self.release.to_json(),
+            "audit": self.verdict.to_json(),
+            "level": self.model.level_,
+            "accuracy": self.model.accuracy_,
+            "projections": self.model.partitioning_,
+            "interrupted": self.model.found_ is not None and self.model.found_.interrupted,
+        }
+
+
+def _publish(rows: Table, target: str, requirement: Requirement, options: dict[str, Any], generations: int) -> _Made:
     from shoal.audit import audit
     from shoal.partition import PartitionedClassifier
 
@@ -205,7 +235,7 @@ def _published(
             "No column can be published at this level, so nothing is released. Ask for less, or allow rows to be left "
             "out (--suppress 0.01).",
         )
-    return model, model.release_, audit(model.release_, rows)
+    return _Made(model, model.release_, audit(model.release_, rows))
 
 
 @contextlib.contextmanager
@@ -248,32 +278,3 @@ def _frontier_told(fronts: list[Frontier]) -> list[dict[str, Any]]:
         {"level": each.level, "accuracy": each.accuracy, "projections": each.partitioning.features, "knee": i in bent}
         for i, each in enumerate(points)
     ]
-
-
-def _say(model: PartitionedClassifier, release: ProjectionsRelease | None, verdict: Audit | None) -> None:
-    assert verdict is not None
-    output.say(str(release))
-    output.say()
-    found = model.found_
-    if found is not None:
-        ended = "; interrupted" if found.interrupted else ""
-        output.say(f"{found.looked_at:,} partitionings looked at, {found.judged:,} of them learned from{ended}")
-    output.say(f"level (PartAL) {model.level_:,}; accuracy {model.accuracy_:.4f}, as the search measured it")
-    output.say()
-    output.say_audit(verdict)
-
-
-def _told(
-    fronts: list[Frontier],
-    model: PartitionedClassifier | None,
-    release: ProjectionsRelease | None,
-    verdict: Audit | None,
-) -> dict[str, Any]:
-    told: dict[str, Any] = {}
-    if fronts:
-        told["frontier"] = _frontier_told(fronts)
-    if model is not None and release is not None and verdict is not None:
-        told |= {"release": release.to_json(), "audit": verdict.to_json()}
-        told |= {"level": model.level_, "accuracy": model.accuracy_, "projections": model.partitioning_}
-        told["interrupted"] = model.found_ is not None and model.found_.interrupted
-    return {**told, "written": output.written}
