@@ -33,7 +33,7 @@ def kernel_input(features):
         np.concatenate(numbers),
         np.concatenate([[0], np.cumsum([len(own) for own in numbers])[:-1]]),
     )
-    return np.array([feature.codes for feature in features], dtype=np.uint16), about
+    return np.array([feature.codes for feature in features], dtype=np.uint16).T.copy(), about
 
 
 def described(tree, features, node=0):

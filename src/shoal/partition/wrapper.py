@@ -149,5 +149,6 @@ class Wrapper:
 
 def _odds(probabilities: NDArray[Any]) -> NDArray[np.float64]:
     """Log odds of each class against the last (classes but the last × rows)."""
-    logs: NDArray[np.float64] = np.log(np.maximum(probabilities.T, LEAST))
-    return logs[:-1] - logs[-1]
+    logs = np.log(np.maximum(probabilities.T, LEAST))
+    odds: NDArray[np.float64] = logs[:-1] - logs[-1]
+    return odds
