@@ -27,7 +27,7 @@ from shoal.audit.together.pinned import pinned
 from shoal.audit.together.product import Product
 from shoal.audit.together.released import ReleasedProjections, ReleasedTable
 from shoal.audit.together.rows_read import in_kind, read_rows
-from shoal.audit.told_together import Counted, TogetherAudit, judge
+from shoal.audit.told_together import Counted, TogetherAudit, judge, no_person
 from shoal.audit.unknowns import missing_figure
 from shoal.data.domain import check_sensitive
 from shoal.data.table import Column, Table
@@ -52,11 +52,7 @@ def audit_projections(
     numbers of people are not published, so that is the worst case.
     """
     if person is not None:
-        raise DataError(
-            "person-not-counted",
-            "Projections take every row for a person, and PartAL counts rows: people with several rows cannot be "
-            "counted in them. Leave out person=, or publish one row a person.",
-        )
+        raise no_person()
     if X is None:
         raise DataError(
             "rows-needed", "What projections tell together can only be counted in the original rows. Give them."
@@ -85,7 +81,7 @@ def audit_projections(
             pinned=pinned(tellings(product, every)),
             named=[tuple(name for name in table.columns if name != release.target) for table in release.tables],
         ),
-        [target, *(_sensitive(rows[name]) for name in release.sensitive if name not in known)],
+        _sensitive(release, rows, target, known),
         findings,
         what=ReleasedProjections(release).what,
         part="projection",
@@ -125,9 +121,14 @@ def _read(release: ProjectionsRelease, X: Any, y: Any) -> Table:
     return Table(in_kind(table[name], release.attribute(name).type) for name in release.columns)
 
 
-def _sensitive(column: Column) -> Column:
-    check_sensitive(column)
-    return column.compact()
+def _sensitive(release: ProjectionsRelease, rows: Table, target: Column, known: Collection[str]) -> list[Column]:
+    """The private columns that a requirement about values is asked of."""
+    columns = [target] if release.target not in known else []
+    for name in release.sensitive:
+        if name not in known:
+            check_sensitive(rows[name])
+            columns.append(rows[name].compact())
+    return columns
 
 
 def _published(

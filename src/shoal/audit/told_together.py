@@ -20,7 +20,8 @@ from shoal.audit.rejoined import Rejoined, classes_left
 from shoal.audit.result import Audit, Finding, Part
 from shoal.audit.together.pinned import Pinned
 from shoal.data.table import Column
-from shoal.privacy import NOT_K_ANONYMITY, PartAL, Requirement, asked_of_groups, partal_asked
+from shoal.errors import DataError, RequirementError
+from shoal.privacy import NOT_K_ANONYMITY, PartAL, Requirement, asked_of_groups, needs_values, partal_asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +120,15 @@ class TogetherAudit(Audit):
         }
 
 
+def no_person() -> DataError:
+    """The refusal to count people with several rows."""
+    return DataError(
+        "person-not-counted",
+        "Projections, and trees learned from them, take every row for a person, and PartAL counts rows: people with "
+        "several rows cannot be counted in them. Leave out person=, or publish one row a person.",
+    )
+
+
 def judge(
     requirement: Requirement,
     counted: Counted,
@@ -150,6 +160,11 @@ def judge(
     failing = np.zeros(len(groups), dtype=bool)
     found = list(findings)
     if of_groups is not None:
+        if needs_values(of_groups) and not sensitive:
+            raise RequirementError(
+                "nothing-sensitive",
+                "A requirement about private values needs a private target or a private column named as sensitive.",
+            )
         parts, failing, more = ask(of_groups, list(sensitive), groups, counts_for)
         found += more
     if k is not None:

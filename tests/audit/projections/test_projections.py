@@ -163,7 +163,7 @@ def test_rows_of_other_people_are_caught():
 
 
 def test_people_with_several_rows_are_refused():
-    with pytest.raises(DataError, match="takes? every row for a person") as caught:
+    with pytest.raises(DataError, match="take every row for a person") as caught:
         audit(fig7(), FIG1.assign(who=np.arange(20) // 2), person="who")
     assert caught.value.code == "person-not-counted"
 
