@@ -26,7 +26,7 @@ from shoal.partition.partitioning import Partitioning
 from shoal.partition.prepare import Prepared, Unseen, prepare, projection_maps
 from shoal.partition.publish import publish_projections
 from shoal.partition.search import search
-from shoal.partition.suppress import rows_to_leave_out
+from shoal.partition.suppress import rows_to_leave_out, still_left_out
 from shoal.partition.wrapper import combine
 from shoal.privacy import KAnonymity, PartAL, Requirement, asked_of_groups, partal_asked
 from shoal.privacy._parameters import whole
@@ -111,7 +111,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     partitioning_ : tuple of tuples of str
         The columns of each projection, the target left aside.
     level_ : int
-        Its PartAL.
+        Its PartAL, as the search counted it. Rows that were left out for columns it does not have can only raise it.
     accuracy_ : float
         What the search measured of it, over its folds. The best of many, so a little too high.
     found_ : Found or None
@@ -246,7 +246,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each row."""
-        found: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        shares = self.predict_proba(X)
+        found: NDArray[Any] = self.classes_[np.argmax(shares, axis=1)]
         return found
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -319,7 +320,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             return None
         names = study.prepared.names
         given = Partitioning.of(len(names), [[_place(name, names) for name in own] for own in self.partitioning])
-        if not (self.overlapping or given.disjoint):
+        if not self.overlapping and sum(map(len, self.partitioning)) > given.used.bit_count():
             raise DataError("not-a-partitioning", "A column is in two projections though overlapping is off.")
         level = study.judge.level(given)
         if level < study.k or not study.judge.demand(given):
@@ -351,10 +352,19 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             public=study.prepared.task.public,
             maps=maps,
             domain=self.domain,
-            left_out=study.left_out,
+            left_out=None if study.left_out is None else self._left_out(study, features),
             overlapping=self.overlapping,
             reproducible=self.reproducible,
         )
+
+    def _left_out(self, study: _Study, features: Sequence[tuple[int, ...]]) -> NDArray[np.bool_] | None:
+        """The rows that the chosen projections leave out: fewer than the search did without, if at all."""
+        assert study.left_out is not None
+        public = set(study.prepared.quasi)
+        known = [[feature for feature in own if feature in public] for own in features]
+        codes = study.prepared.encode(study.table, "missing")
+        stays = still_left_out(list(codes), study.table[study.target].codes, known, study.left_out)
+        return stays if stays.any() else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -87,7 +87,8 @@ def publish_projections(
         privacy=alone,
         public=None if public is None else [name for name in public if name in names],
         sensitive=sensitive,
-        domain=domain,
+        # of columns that are not published nothing is stated either
+        domain={name: stated for name, stated in (domain or {}).items() if name in (*names, y) or name not in table},
         person=None,
         hierarchies=None,
     )
