@@ -301,7 +301,10 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             also=[[_place(name, prepared.names) for name in names] for names in self.other_public],
             each=self.each,
             together=together,
-            open_classes=whole("PartitionedClassifier", "open_classes", self.open_classes, least=1),
+            # whoever asks anything of groups of people is not served by projections that tell somebody's class
+            open_classes=max(
+                whole("PartitionedClassifier", "open_classes", self.open_classes, least=1), 1 + (together is not None)
+            ),
         )
         options = GeneticOptions(
             population=self.population,
