@@ -168,6 +168,20 @@ def test_people_with_several_rows_are_refused():
     assert caught.value.code == "person-not-counted"
 
 
+def test_people_with_one_row_each_may_be_named():
+    assert audit(fig7(), FIG1.assign(who=np.arange(20)), person="who").holds
+
+
+def test_a_public_number_without_cuts_between_is_hidden_and_not_needed():
+    release = publish_projections(
+        FIG1, "income", SUBSETS, privacy=2, public=["relationship", "age"], cuts={"age": []}, domain=DOMAIN
+    )
+    assert set(release.frame(1)["age"]) == {"*"}
+    verdict = audit(release, FIG1.drop(columns="age"))
+    assert verdict.holds
+    assert verdict.rejoined.groups == (6, 20)
+
+
 def test_it_needs_the_rows():
     with pytest.raises(DataError, match="Give them") as caught:
         audit(fig7())
