@@ -43,7 +43,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Rejoined:
-    """The levels of a partitioning (Definition 8 of [1]_).
+    """The levels of a partitioning.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Rejoined:
 
     References
     ----------
-    .. [1] N. Matatov, L. Rokach, O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
-       Information Sciences 180 (2010), 2696-2720, doi:10.1016/j.ins.2010.03.011.
+    N. Matatov, L. Rokach and O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
+    Information Sciences 180(14), 2010, Definition 8, doi:10.1016/j.ins.2010.03.011.
 
     Examples
     --------
