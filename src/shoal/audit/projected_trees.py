@@ -24,8 +24,8 @@ from shoal.audit.together.joint import tellings
 from shoal.audit.together.pinned import pinned
 from shoal.audit.together.product import Product
 from shoal.audit.together.released import ReleasedTree
-from shoal.audit.told_together import Counted, TogetherAudit, judge, no_person
-from shoal.audit.trees import compare_rows, sensitive_columns
+from shoal.audit.told_together import Counted, TogetherAudit, check_one_row_each, judge
+from shoal.audit.trees import column_names, compare_rows, sensitive_columns
 from shoal.privacy import Requirement, as_requirement
 from shoal.release.ensemble import EnsembleRelease
 
@@ -40,8 +40,8 @@ def audit_projected_trees(
     person: str | None = None,
 ) -> TogetherAudit:
     """Recount trees that claim PartAL from the rows. The parameters are those of `audit`."""
-    if person is not None or release.several_rows:
-        raise no_person()
+    tree = release.trees[0]
+    check_one_row_each(tree, X, person, named=column_names(tree), public=public)
     requirement = release.requirement if privacy is None else as_requirement(privacy)
     counted = [recount(tree, X, y, public) for tree in release.trees]
     first = counted[0]

@@ -79,7 +79,7 @@ def publish_projections(
     names = list(dict.fromkeys(name for subset in subsets for name in subset))
     table = to_table(X)
     for name in (*names, *(public or ())):
-        if name not in table or name == y:
+        if name not in table or (isinstance(y, str) and name == y):
             raise DataError("no-column", f"There is no column {name!r} to project on.{closest(name, table)}")
     task, given = make_task(
         table.select([*names, *([y] if isinstance(y, str) else [])]),  # of other columns nothing is told

@@ -39,12 +39,12 @@ class EnsembleRelease:
         The audit's word on exactly this content. `save` refuses to write without it.
     combine
         ``"mean"``: the shares of the trees are averaged. ``"bayes"``: their product over the share of the class in the
-        table to the power of one less than there are trees, each share with Laplace's correction [1]_.
+        table to the power of one less than there are trees, each share with Laplace's correction.
 
     References
     ----------
-    .. [1] N. Matatov, L. Rokach, O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
-       Information Sciences 180 (2010), 2696-2720, Equation 1, doi:10.1016/j.ins.2010.03.011.
+    N. Matatov, L. Rokach and O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
+    Information Sciences 180(14), 2010, Equation 1, doi:10.1016/j.ins.2010.03.011.
     """
 
     trees: tuple[TreeRelease, ...]

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib import resources
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from referencing import Registry, Resource
 
 from shoal import AnonymousTreeClassifier, DataError, ReleaseError, audit, load, load_sample
 from shoal.partition.publish import publish_projections
@@ -93,6 +96,17 @@ def test_it_survives_its_file(tmp_path):
     assert (again.sha256, again.combine) == (release.sha256, "bayes")
     assert json.loads((tmp_path / "trees.json").read_text(encoding="utf-8"))["notice"] == NOT_K_ANONYMITY
     assert audit(again, FIG1).holds
+
+
+def test_its_file_is_as_the_schema_says():
+    kinds = ["tree", "ensemble"]
+    read = [json.loads(resources.files("shoal").joinpath(f"release/schema/{k}.json").read_text()) for k in kinds]
+    registry = Registry().with_resources((each["$id"], Resource.from_contents(each)) for each in read)
+    validator = jsonschema.Draft202012Validator(read[1], registry=registry)
+    validator.validate(printed().to_json())
+    for wrong in ({"combine": "vote"}, {"notice": "safe"}, {"claims": [{"requirement": "partal"}]}):
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate({**printed().to_json(), **wrong})
 
 
 def test_a_claim_that_is_too_high_and_counts_that_are_wrong_are_caught():
