@@ -24,7 +24,7 @@ def random_table(seed, n_rows, n_features, n_classes, noise):
     return features, classes
 
 
-def kernel_input(features):
+def kernel_input(features, dtype=np.uint16):
     numbers = [np.empty(0) if feature.numbers is None else feature.numbers for feature in features]
     about = (
         np.array([feature.n_known + 1 for feature in features]),
@@ -33,7 +33,7 @@ def kernel_input(features):
         np.concatenate(numbers),
         np.concatenate([[0], np.cumsum([len(own) for own in numbers])[:-1]]),
     )
-    return np.array([feature.codes for feature in features], dtype=np.uint16).T.copy(), about
+    return np.array([feature.codes for feature in features], dtype=dtype).T.copy(), about
 
 
 def described(tree, features, node=0):
@@ -64,6 +64,22 @@ def test_trees_and_probabilities_are_those_of_the_twin(seed, n_rows, n_features,
     out = np.empty((n_rows, n_classes))
     c45.probabilities(codes, np.arange(n_rows, dtype=np.int32), about, fast, out)
     assert np.allclose(out, [twin.probabilities(slow, row) for row in range(n_rows)], rtol=1e-12)
+
+
+def test_numbers_with_many_more_values_than_a_node_has_rows():
+    """Codes are then counted by themselves and sorted."""
+    rng = np.random.default_rng(0)
+    numbers = [np.arange(3000.0), np.sqrt(np.arange(70_000.0))]
+    features = [Feature(rng.integers(0, len(own), 240), len(own), own) for own in numbers]
+    features.append(Feature(rng.integers(0, 900, 240) // 30, 400))
+    classes = (features[0].codes > 1700) ^ (features[1].codes > 20_000) ^ (rng.random(240) < 0.1)
+    twin = C45(features, classes.astype(np.int32), 2)
+    slow = twin.fit(np.arange(240), [0, 1, 2])
+    codes, about = kernel_input(features, np.int32)
+    rows = np.arange(240, dtype=np.int32)
+    fast = c45.fit(codes, classes.astype(np.int32), rows, np.arange(3), about, 2, c45.log_table(240))
+    assert described(fast, features) == twin.described(slow)
+    assert (fast[0] >= 0).sum() > 3
 
 
 def test_subtree_raising_is_met():

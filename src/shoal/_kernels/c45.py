@@ -19,11 +19,11 @@ import numpy as np
 from numba import njit
 
 from shoal._kernels.c45_prune import collapse, prune
-from shoal._kernels.c45_split import LEAST, SMALL, all_values, best_cut, count_one, count_together, part, there
+from shoal._kernels.c45_split import LEAST, SMALL, all_values, ascend, best_cut, count_one, count_together, part, there
 
 NEARLY = 1e-3  # how far a gain may stay below the average
 FEW = 16  # codes that are looked at one after the other, however few people there are
-MANY = 8  # times as many codes as are there make it worth to sort those
+MANY = 3  # times as many codes as are there make it worth to sort those
 
 
 @njit(cache=True, nogil=True)
@@ -120,7 +120,7 @@ def grow(codes, classes, rows, features, about, n_classes, logs):
         offset[j + 1] = offset[j] + n_values[features[j]] * n_classes
     block = np.zeros(offset[-1], dtype=np.int32)  # people of a node by feature, code and class; zero between nodes
     columns, starts = np.empty(n_features, dtype=np.int64), np.empty(n_features, dtype=np.int64)
-    seen = np.empty(most, dtype=np.int32)
+    seen, sorting = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     known, side = np.empty(n_classes, dtype=np.int64), np.empty(n_classes, dtype=np.int64)
     spare = np.empty(n_rows, dtype=np.int32)
     below = _last_below(codes, rows, features, about)
@@ -172,7 +172,7 @@ def grow(codes, classes, rows, features, about, n_classes, logs):
                 if ordered[f] and n_values[f] < MANY * n_seen:  # to look at every code is cheaper than to sort
                     n_seen = there(by_code, 0, n_values[f], seen)
                 elif ordered[f]:
-                    seen[:n_seen].sort()
+                    ascend(seen[:n_seen], sorting, n_values[f])
             if ordered[f]:
                 single, gain[j], ratio[j], low[j], high[j] = best_cut(
                     by_code, seen, n_seen, n_known[f], counts[node], logs, known, side

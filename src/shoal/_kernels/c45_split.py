@@ -52,6 +52,28 @@ def there(by_code, first, end, seen):
 
 
 @njit(cache=True, nogil=True)
+def ascend(seen, spare, most):
+    """Put codes below `most` in order, byte by byte where there are many."""
+    if len(seen) < 64:
+        seen.sort()
+        return
+    places = np.empty(257, dtype=np.int64)
+    shift = 0
+    while most >> shift:
+        places[:] = 0
+        for k in range(len(seen)):
+            places[((seen[k] >> shift) & 255) + 1] += 1
+        for byte in range(1, 256):
+            places[byte] += places[byte - 1]
+        for k in range(len(seen)):
+            byte = (seen[k] >> shift) & 255
+            spare[places[byte]] = seen[k]
+            places[byte] += 1
+        seen[:] = spare[: len(seen)]
+        shift += 8
+
+
+@njit(cache=True, nogil=True)
 def _known(whole, by_code, n_known, logs, known):
     """How many rows have a value, their impurity (people times entropy), and their classes in `known`."""
     missing = n_known < len(by_code)

@@ -147,7 +147,9 @@ def fit_c45(data: Encoded, features: Sequence[int], rows: NDArray[Any] | None = 
     own = np.arange(data.n_rows, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
     about = about_features(data)
     logs = c45.log_table(len(own))
-    tree = c45.fit(by_row(data.codes), data.target, own, np.asarray(features, dtype=np.int64), about, data.n_classes, logs)
+    tree = c45.fit(
+        by_row(data.codes), data.target, own, np.asarray(features, dtype=np.int64), about, data.n_classes, logs
+    )
     feature, cut, first, width, gap, _, _, counts = tree
     kept = [0]
     new_first = []
