@@ -63,6 +63,15 @@ def test_the_frontier_is_told_and_drawn(clinic, shoal):
     assert load("parts.json").k == 25
 
 
+def test_trees_in_place_of_rows(clinic, shoal):
+    code, out, err = shoal("partition", "-k", 25, "--trees", "-o", "trees.json", *QUICK)
+    assert (code, err) == (0, "")
+    assert out.endswith("wrote trees.json\n")
+    assert load("trees.json").kind == "ensemble"
+    code, out, _ = shoal("audit", "trees.json", "clinic.csv")
+    assert (code, "PartAL" in out) == (0, True)
+
+
 @pytest.mark.parametrize("demand", ["open", "k-anonymity"])
 def test_more_can_be_demanded(shoal, demand):
     code, out, _ = shoal("partition", "-k", 10, "--demand", demand, "--json", *QUICK)

@@ -17,6 +17,7 @@ from shoal import (
     PromiseError,
     RequirementError,
     audit,
+    load,
     load_sample,
 )
 from shoal.partition.suppress import rows_to_leave_out
@@ -181,3 +182,16 @@ def test_a_stated_domain_is_published_of_what_is_published(clinic):
     assert set(model.predict(rows)) <= {"no", "yes"}
     with pytest.raises(DataError, match="no column 'weight'"):
         PartitionedClassifier(**options | {"domain": {"weight": [0, 1]}}).fit(rows, "diabetes")
+
+
+def test_trees_in_place_of_rows(clinic, tmp_path):
+    options = {"privacy": 25, "public": ["age", "sex", "education"], **SMALL}
+    model = PartitionedClassifier(publish="trees", **options).fit(clinic, "diabetes")
+    assert model.release_.kind == "ensemble"
+    assert audit(model.release_, clinic).rejoined.partal >= 25
+    model.release_.save(tmp_path / "trees.json")
+    again = load(tmp_path / "trees.json")
+    assert (again.predict(clinic) == model.predict(clinic)).mean() > 0.999  # but for ties
+    assert PartitionedClassifier(**options).fit(clinic, "diabetes").partitioning_ == model.partitioning_
+    with pytest.raises(RequirementError, match="needs estimator='c45'"):
+        PartitionedClassifier("bayes", publish="trees").fit(clinic, "diabetes")

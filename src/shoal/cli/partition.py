@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shoal.partition.options import Generation, Point
     from shoal.partition.pareto import Frontier
     from shoal.privacy import Requirement
-    from shoal.release import ProjectionsRelease
+    from shoal.release import EnsembleRelease, ProjectionsRelease
 
 
 class Learner(StrEnum):
@@ -79,6 +79,9 @@ def partition(
         bool, typer.Option("--level-aware", help="Put public numbers in intervals of at least k rows.")
     ] = False,
     overlapping: Annotated[bool, typer.Option("--overlapping", help="Let a column be in several projections.")] = False,
+    trees: Annotated[
+        bool, typer.Option("--trees", help="Publish the C4.5 trees of the projections in place of their rows.")
+    ] = False,
     pareto: Annotated[
         bool,
         typer.Option("--pareto", help="Search for all levels at once, and show what each step of privacy costs."),
@@ -123,6 +126,7 @@ def partition(
         "suppress": suppress,
         "level_aware": level_aware,
         "overlapping": overlapping,
+        "publish": "trees" if trees else "projections",
         "reproducible": reproducible,
         "random_state": seed,
     }
@@ -150,7 +154,7 @@ def partition(
         if report is not None:
             output.write_audit_report(report, made.release, made.verdict)
         if out is not None:
-            output.write_projections(out, made.release)
+            output.write_parts(out, made.release)
     if plot is not None:
         from shoal.report.plot_frontier import plot_frontier
 
@@ -197,7 +201,7 @@ class _Made:
     """What was published, and its audit."""
 
     model: PartitionedClassifier
-    release: ProjectionsRelease
+    release: ProjectionsRelease | EnsembleRelease
     verdict: Audit
 
     def say(self) -> None:
