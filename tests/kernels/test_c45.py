@@ -24,7 +24,7 @@ def random_table(seed, n_rows, n_features, n_classes, noise):
     return features, classes
 
 
-def kernel_input(features, dtype=np.uint16):
+def kernel_input(features):
     numbers = [np.empty(0) if feature.numbers is None else feature.numbers for feature in features]
     about = (
         np.array([feature.n_known + 1 for feature in features]),
@@ -33,7 +33,7 @@ def kernel_input(features, dtype=np.uint16):
         np.concatenate(numbers),
         np.concatenate([[0], np.cumsum([len(own) for own in numbers])[:-1]]),
     )
-    return np.array([feature.codes for feature in features], dtype=dtype).T.copy(), about
+    return np.array([feature.codes for feature in features], dtype=np.int32).T.copy(), about
 
 
 def described(tree, features, node=0):
@@ -75,7 +75,7 @@ def test_numbers_with_many_more_values_than_a_node_has_rows():
     classes = (features[0].codes > 1700) ^ (features[1].codes > 20_000) ^ (rng.random(240) < 0.1)
     twin = C45(features, classes.astype(np.int32), 2)
     slow = twin.fit(np.arange(240), [0, 1, 2])
-    codes, about = kernel_input(features, np.int32)
+    codes, about = kernel_input(features)
     rows = np.arange(240, dtype=np.int32)
     fast = c45.fit(codes, classes.astype(np.int32), rows, np.arange(3), about, 2, c45.log_table(240))
     assert described(fast, features) == twin.described(slow)
