@@ -33,7 +33,7 @@ def about_features(data: Encoded) -> About:
     )
 
 
-def by_row(codes: NDArray[Any]) -> NDArray[Any]:
+def by_row(codes: Ints) -> Ints:
     """Codes as the kernel wants them: all features of a row together."""
     return np.ascontiguousarray(codes.T)
 
