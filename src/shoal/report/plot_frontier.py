@@ -42,7 +42,7 @@ def plot_frontier(*fronts: Sequence[Placed], ax: Axes | None = None, k: int | No
     Examples
     --------
     >>> from shoal.partition.pareto import Corner
-    >>> from shoal.report import plot_frontier
+    >>> from shoal.report.plot_frontier import plot_frontier
     >>> ax = plot_frontier([Corner(0.86, 3), Corner(0.855, 655), Corner(0.805, 1000)], k=100)
     >>> ax.figure.savefig("frontier.png")  # doctest: +SKIP
     """
