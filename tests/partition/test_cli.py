@@ -39,7 +39,7 @@ def test_projections_are_searched_for_audited_and_written(clinic, shoal):
     assert release.kind == "projections"
     assert release.k == 25
     written = sorted(path.name for path in clinic.glob("parts*"))
-    assert written == ["parts.%d.csv" % (i + 1) for i in range(len(release))] + ["parts.json"]
+    assert written == [f"parts.{i + 1}.csv" for i in range(len(release))] + ["parts.json"]
     assert all(f"wrote {name}" in out for name in written)
     assert audit(release, read_table("clinic.csv")).holds
     code, out, _ = shoal("audit", "parts.json", "clinic.csv")

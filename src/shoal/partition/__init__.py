@@ -10,8 +10,8 @@ from shoal.partition.search import search
 
 __all__ = [
     "GeneticOptions",
-    "Partitioning",
     "PartitionedClassifier",
+    "Partitioning",
     "attainment_surfaces",
     "frontier",
     "knees",
