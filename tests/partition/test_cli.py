@@ -103,3 +103,11 @@ def test_one_sentence_for_whatever_is_wrong(clinic, shoal, arguments, code, mess
     assert err.startswith("shoal: ")
     assert err.count("\n") == 1
     assert sorted(path.name for path in clinic.iterdir()) == before
+
+
+def test_the_k_of_a_project_is_a_level_of_projections(clinic, shoal):
+    """People may be alone to whoever has all projections; who asks for k-anonymity himself is told so."""
+    assert shoal("partition", "-k", 25, "-o", "parts.json", *QUICK)[0] == 0
+    code, out, _ = shoal("audit", "parts.json", "clinic.csv")
+    assert (code, "PartAL, which is not k-anonymity" in out) == (0, True)
+    assert shoal("audit", "parts.json", "clinic.csv", "-k", 4_999)[0] == 3

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import output
+from shoal.cli.asking import as_level
 from shoal.cli.options import Data, Json, Report, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import read_data, resolve_roles, source_of
@@ -173,20 +174,19 @@ def partition(
 
 
 def _promise(project: Project, demand: Demand | None, *, need_k: bool) -> tuple[int, Requirement]:
-    """The level, and the whole requirement: k of the project is a level here, the rest is asked of groups."""
-    from shoal.privacy import KAnonymity, PartAL
-    from shoal.privacy.parts import parts_of
+    """The level, and all that is required: k of the project is a level here, the rest is asked of groups."""
+    from shoal.privacy import PartAL, partal_asked
 
     asked = project.requirement()
-    if asked is None and need_k:
-        raise Usage("No promise: say which level to keep, with -k 10 or [privacy] k in shoal.toml.")
-    parts = () if asked is None else parts_of(asked)
-    k = max((part.k for part in parts if isinstance(part, KAnonymity)), default=1)
-    requirement: Requirement = PartAL(k)
-    for part in parts:
-        if not isinstance(part, KAnonymity) or demand is Demand.k_anonymity:
-            requirement = requirement & part  # type: ignore[operator]
-    return k, requirement
+    if asked is None:
+        if need_k:
+            raise Usage("No promise: say which level to keep, with -k 10 or [privacy] k in shoal.toml.")
+        return 1, PartAL(1)
+    level = as_level(asked)
+    k = partal_asked(level)
+    if k is None:
+        k, level = 1, PartAL(1) & level
+    return k, level & asked if demand is Demand.k_anonymity else level
 
 
 def _best_of(fronts: list[Frontier]) -> tuple[Point, ...]:
