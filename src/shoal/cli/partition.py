@@ -186,7 +186,8 @@ def _promise(project: Project, demand: Demand | None, *, need_k: bool) -> tuple[
     k = partal_asked(level)
     if k is None:
         k, level = 1, PartAL(1) & level
-    return k, level & asked if demand is Demand.k_anonymity else level
+    both: Requirement = level & asked  # type: ignore[operator]
+    return k, both if demand is Demand.k_anonymity else level
 
 
 def _best_of(fronts: list[Frontier]) -> tuple[Point, ...]:
