@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import secrets
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import Generalised
 from shoal.release.numbers import Numbers, number_columns
+from shoal.release.order import shuffled_order, sorted_order
 from shoal.release.table import frame_columns
 from shoal.trees.estimator import RowsEstimator
 
@@ -71,17 +71,6 @@ def publish_table(
         worst = next(finding for finding in verdict.findings if finding.severity == "breach")
         raise PromiseError("audit-failed", f"The generalised table failed its audit and is withheld. {worst.message}")
     return release.with_audit(verdict)
-
-
-def shuffled_order(n_rows: int) -> NDArray[np.int64]:
-    """An order of rows drawn from the operating system: whoever was first in the table is anywhere in the file."""
-    keys = np.frombuffer(secrets.token_bytes(8 * n_rows), dtype=np.uint64)
-    return np.argsort(keys, kind="stable")
-
-
-def sorted_order(rows: Table) -> NDArray[np.int64]:
-    """Rows by their published cells, first column first: the same file whatever order they came in."""
-    return np.lexsort([column.codes for column in reversed(list(rows.values()))]).astype(np.int64)
 
 
 class TableAnonymizer(RowsEstimator):

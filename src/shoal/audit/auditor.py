@@ -11,8 +11,18 @@ from shoal.audit.result import Audit
 from shoal.audit.rules import Rules
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
-from shoal.privacy import Requirement
-from shoal.release import ClustersRelease, EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
+from shoal.privacy import Requirement, as_requirement, partal_asked
+from shoal.release import (
+    ClustersRelease,
+    EnsembleRelease,
+    ModelRelease,
+    ProjectionsRelease,
+    RulesRelease,
+    TableRelease,
+    TreeRelease,
+)
+
+OURS = TreeRelease | EnsembleRelease | ClustersRelease | TableRelease | ProjectionsRelease | ModelRelease | RulesRelease
 
 
 def audit(
@@ -89,8 +99,7 @@ def audit(
         return audit_anonymised(
             release, X, public=public, privacy=privacy, domain=domain, sensitive=sensitive, person=person
         )
-    ours = TreeRelease | EnsembleRelease | ClustersRelease | TableRelease | ModelRelease | RulesRelease
-    if not isinstance(release, ours):
+    if not isinstance(release, OURS):
         from shoal.audit.foreign import read_model
 
         # an item is there or not: nobody has to declare that
@@ -114,6 +123,10 @@ def audit(
         from shoal.audit.tables import audit_table
 
         return audit_table(release, X, y, public=public, privacy=privacy, person=person)
+    if isinstance(release, ProjectionsRelease):
+        from shoal.audit.projections import audit_projections
+
+        return audit_projections(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, ClustersRelease):
         from shoal.audit.clusters.released import audit_clusters
 
@@ -126,6 +139,10 @@ def audit(
         from shoal.audit.rules.released import audit_rules
 
         return audit_rules(release, X, y, public=public, privacy=privacy, person=person)
+    if isinstance(release, EnsembleRelease) and _partal(release, privacy):
+        from shoal.audit.projected_trees import audit_projected_trees
+
+        return audit_projected_trees(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, EnsembleRelease):
         from shoal.audit.ensembles import audit_ensemble
 
@@ -133,3 +150,8 @@ def audit(
     from shoal.audit.trees import audit_tree
 
     return audit_tree(release, X, y, public=public, privacy=privacy, person=person)
+
+
+def _partal(release: EnsembleRelease, privacy: Requirement | int | None) -> bool:
+    """Whether PartAL is asked for."""
+    return partal_asked(release.requirement if privacy is None else as_requirement(privacy)) is not None

@@ -25,7 +25,7 @@ from shoal.data.stack import stack
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError
-from shoal.release import EnsembleRelease, ModelRelease, TableRelease, TreeRelease
+from shoal.release import EnsembleRelease, ModelRelease, ProjectionsRelease, TableRelease, TreeRelease
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +204,7 @@ def _read(
 ) -> tuple[Subject, Table]:
     """What is attacked, and the rows behind it."""
     release = getattr(model, "release_", model)
-    if not isinstance(release, EnsembleRelease | ModelRelease | TableRelease | TreeRelease):
+    if not isinstance(release, EnsembleRelease | ModelRelease | ProjectionsRelease | TableRelease | TreeRelease):
         return read_model(model, X, y, domain=domain, also=sensitive)
     if domain is not None:
         raise DataError("stated-already", "A release states its own domain: leave out domain=.")

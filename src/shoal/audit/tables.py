@@ -24,7 +24,7 @@ from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical, with_target
 from shoal.errors import DataError, RequirementError, RoleError, closest
 from shoal.privacy import Requirement, as_requirement, least_people, needs_values
-from shoal.release import TableRelease
+from shoal.release import ProjectionsRelease, TableRelease
 
 
 def audit_table(
@@ -43,7 +43,7 @@ def audit_table(
     of `audit`.
     """
     requirement = release.requirement if privacy is None else as_requirement(privacy)
-    known = _known(release, public)
+    known = attacker_knows(release, public)
     own = group_rows([release.rows[name] for name in release.public], release.n_rows)
     table = None if X is None else _read(release, X, y)
     covering, published, against_rows = None, None, []
@@ -52,7 +52,7 @@ def audit_table(
         if release.left_out and covering.covered.any():
             published = covering.covered
             table, covering = table.take(published), covering.take(published)
-            against_rows = _left_out(release, int((~published).sum()))
+            against_rows = left_out_finding(release, int((~published).sum()))
         against_rows += compare_rows(release, table, own, covering)
     rows, whose = release.rows, None
     about_people: list[Finding] = []
@@ -99,11 +99,11 @@ def audit_table(
     seen = [name for name in release.columns if name in known]
     if not seen:  # nothing public, so nothing of it is missing
         return verdict
-    gaps = Table([rows[name] if name in release.private else _with_gaps(release, rows[name]) for name in seen])
+    gaps = Table([rows[name] if name in release.private else with_gaps(release, rows[name]) for name in seen])
     return replace(verdict, missing=missing_figure(gaps, seen, groups, counts_for, least_people(requirement)))
 
 
-def _left_out(release: TableRelease, found: int) -> list[Finding]:
+def left_out_finding(release: TableRelease | ProjectionsRelease, found: int) -> list[Finding]:
     """Rows that fit no published one, beside the number of rows that the release says it leaves out."""
     if found == release.left_out:
         return [Finding("left-out", "note", f"{found:,} of these rows are left out of the release, as it says.", found)]
@@ -118,7 +118,7 @@ def _left_out(release: TableRelease, found: int) -> list[Finding]:
     ]
 
 
-def _with_gaps(release: TableRelease, column: Column) -> Column:
+def with_gaps(release: TableRelease, column: Column) -> Column:
     """A public column in which the label that says missing, and nothing else, is a missing value."""
     code_of = np.arange(len(column.values))
     for code, value in enumerate(release.generalised[column.name]):
@@ -168,7 +168,7 @@ def group_rows(columns: Sequence[Column], n_rows: int, person: Ids | None = None
     return Groups(of_row, people, np.full(len(people), 2), order[begins], person)
 
 
-def _known(release: TableRelease, public: Collection[str] | None) -> frozenset[str]:
+def attacker_knows(release: TableRelease | ProjectionsRelease, public: Collection[str] | None) -> frozenset[str]:
     """What the attacker knows: as the release says, or as the auditor says instead."""
     if public is None:
         return frozenset(release.public)

@@ -15,7 +15,16 @@ from shoal.audit.subject import audit_subject
 from shoal.data.frames import Backend, from_columns
 from shoal.errors import RequirementError
 from shoal.privacy import And, KAnonymity, Requirement, as_requirement, needs_values, parts_of
-from shoal.release import EnsembleRelease, ModelRelease, RulesRelease, TableRelease, TreeRelease
+from shoal.release import (
+    EnsembleRelease,
+    ModelRelease,
+    ProjectionsRelease,
+    RulesRelease,
+    TableRelease,
+    TreeRelease,
+)
+
+RELEASES = TreeRelease | EnsembleRelease | TableRelease | ProjectionsRelease | ModelRelease | RulesRelease
 
 Ask = Callable[[Collection[str] | None, Requirement | int | None], Audit]
 
@@ -227,7 +236,7 @@ def _asker(
 ) -> tuple[Ask, Requirement | int | None]:
     """What audits the same thing for another attacker, and the requirement it is asked for."""
     release = getattr(release, "release_", release)
-    if isinstance(release, TreeRelease | EnsembleRelease | TableRelease | ModelRelease | RulesRelease):
+    if isinstance(release, RELEASES):
 
         def ask_release(public: Collection[str] | None, asked: Requirement | int | None) -> Audit:
             return audit(release, X, y, public=public, privacy=asked, domain=domain, sensitive=sensitive, person=person)

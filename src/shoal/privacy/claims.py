@@ -15,6 +15,7 @@ from shoal.privacy.conjunction import MOST_PARTS, And
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.partal import PartAL
 from shoal.privacy.parts import parts_of
 from shoal.privacy.recursive_diversity import RecursiveDiversity
 from shoal.privacy.simple_diversity import SimpleDiversity
@@ -28,6 +29,7 @@ _KNOWN: dict[str, tuple[Callable[..., RequirementBase], frozenset[str], frozense
     SimpleDiversity.name: (SimpleDiversity, frozenset({"l"}), frozenset()),
     RecursiveDiversity.name: (RecursiveDiversity, frozenset({"c", "l"}), frozenset()),
     Confidence.name: (Confidence, frozenset({"c"}), frozenset()),
+    PartAL.name: (PartAL, frozenset({"k"}), frozenset()),
     Stated.name: (Stated, frozenset({"text"}), frozenset()),
     Closeness.name: (Closeness, frozenset({"t", "distance"}), frozenset({"hierarchy"})),
 }

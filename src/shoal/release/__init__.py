@@ -23,8 +23,10 @@ from shoal.release.parse import parse_tree
 from shoal.release.parse_clusters import parse_clusters
 from shoal.release.parse_ensemble import parse_ensemble
 from shoal.release.parse_model import parse_model
+from shoal.release.parse_projections import parse_projections
 from shoal.release.parse_rules import parse_rules
 from shoal.release.parse_table import parse_table
+from shoal.release.projections import ProjectionsRelease
 from shoal.release.rules import RulesRelease
 from shoal.release.table import TableRelease
 from shoal.release.tree import TreeRelease
@@ -39,6 +41,7 @@ __all__ = [
     "JointRelease",
     "ModelRelease",
     "Node",
+    "ProjectionsRelease",
     "RulesRelease",
     "TableRelease",
     "TreeRelease",
@@ -52,6 +55,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "joint": lambda body, folder: parse_joint(body),
     "clusters": lambda body, folder: parse_clusters(body),
     "model": parse_model,  # where it takes private columns, the fitted model is in a file beside it
+    "projections": parse_projections,  # the rows of each are in a file beside it
     "rules": lambda body, folder: parse_rules(body),
     "table": parse_table,  # its rows are in a file beside it
 }
@@ -60,8 +64,8 @@ _KINDS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
 def load(path: str | Path) -> Any:
     """Read a release from its file; a broken or hostile one is refused with one sentence.
 
-    A `TreeRelease`, an `EnsembleRelease`, a `ClustersRelease`, a `RulesRelease`, a `TableRelease`, a `ModelRelease` or
-    a `JointRelease`, as the file says.
+    A `TreeRelease`, an `EnsembleRelease`, a `ClustersRelease`, a `RulesRelease`, a `TableRelease`, a
+    `ProjectionsRelease`, a `ModelRelease` or a `JointRelease`, as the file says.
 
     >>> load("no-such-file.json")
     Traceback (most recent call last):

@@ -261,7 +261,7 @@ def save_with_model(path: Path, body: dict[str, Any], model_path: Path, raw: byt
         handle, made[path] = _place(path)
         os.close(handle)
         _blaming(path, made[path], lambda: write_json(body, made[path]))
-        _swap(model_path, Path(made[model_path]), path, Path(made[path]))
+        _swap(made)
     except OSError as error:
         raise ReleaseError("cannot-write", f"Cannot write {str(model_path)!r}: {error.strerror}.") from None
     finally:

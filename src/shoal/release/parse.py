@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import RequirementError
-from shoal.privacy import claims as claims_of
-from shoal.privacy import requirement_from_claims
-from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release import checks
 from shoal.release.domain import Attribute
 from shoal.release.marginal import Marginal, parse_marginals
 from shoal.release.node import Node, renumber
+from shoal.release.parse_claims import parse_claims
 from shoal.release.parse_node import check_predicted, parse_node, parse_weights
 from shoal.release.statement import statement_of
 from shoal.release.tree import TreeRelease
@@ -28,8 +25,8 @@ MAX_WORK = 2**30  # atoms looked at to see that a tree is a function: some secon
 LABELS = {"string": str, "integer": int, "number": float, "boolean": {"True": True, "False": False}.__getitem__}
 
 
-def parse_tree(body: dict[str, Any]) -> TreeRelease:
-    """Build the release that a JSON body describes, or say what is wrong and where."""
+def parse_tree(body: dict[str, Any], *, several: bool = False) -> TreeRelease:
+    """Build the release that a JSON body describes, or say what is wrong and where; `several`: one of many trees."""
     needed = {"format", "kind", "target", "attributes", "claims", "nodes"}
     checks.keys(body, "release", needed, {"sensitive", "unused", "weights", "people", "marginals", "audit"})
     attributes = tuple(
@@ -42,10 +39,7 @@ def parse_tree(body: dict[str, Any]) -> TreeRelease:
     target = by_name.get(checks.text(body["target"], "target"))
     if target is None or target.type != "categorical" or target.missing:
         checks.refuse("target", "must name a categorical attribute without missing values")
-    try:
-        claims = tuple(claims_of(requirement_from_claims(checks.items(body["claims"], "claims", MOST_PARTS))))
-    except RequirementError as error:
-        checks.refuse("claims", f"cannot be read: {error}")
+    claims = parse_claims(body["claims"], several=several)
     sensitive = _sensitive(body, by_name, target)
     nodes = tuple(
         parse_node(entry, f"nodes[{i}]", by_name, target)

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import RequirementError
-from shoal.privacy import claims as claims_of
-from shoal.privacy import requirement_from_claims
-from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release import checks
 from shoal.release.clusters import ClustersRelease
 from shoal.release.domain import Attribute
 from shoal.release.encoding import Scale
 from shoal.release.parse import parse_attribute, parse_verdict
+from shoal.release.parse_claims import parse_claims
 
 MAX_CLUSTERS = 100_000
 MAX_NUMBERS = 10_000_000
@@ -34,10 +31,7 @@ def parse_clusters(body: dict[str, Any]) -> ClustersRelease:
     numeric = [each for each in attributes if each.type == "numeric"]
     if len(by_name) < len(attributes) or any(each.missing or each.quantiles for each in numeric):
         checks.refuse("attributes", "name every attribute once, no numeric one with missing values or quantiles")
-    try:
-        claims = tuple(claims_of(requirement_from_claims(checks.items(body["claims"], "claims", MOST_PARTS))))
-    except RequirementError as error:
-        checks.refuse("claims", f"cannot be read: {error}")
+    claims = parse_claims(body["claims"])
     checks.keys(body["encoding"], "encoding", set(by_name), ())
     scales = {name: _scale(body["encoding"][name], each, f"encoding.{name}") for name, each in by_name.items()}
     entries = checks.items(body["clusters"], "clusters", MAX_CLUSTERS)

@@ -6,12 +6,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from shoal.errors import RequirementError
-from shoal.privacy import claims as claims_of
-from shoal.privacy import requirement_from_claims
-from shoal.privacy.conjunction import MOST_PARTS
 from shoal.release import checks
 from shoal.release.parse import parse_verdict
+from shoal.release.parse_claims import parse_claims
 from shoal.release.rules import CountedRule, Item, RulesRelease
 
 MAX_RULES = 1_000_000
@@ -25,10 +22,7 @@ def parse_rules(body: dict[str, Any]) -> RulesRelease:
         checks.refuse("rows", "must be 'baskets' or 'table'")
     people = checks.count(body["people"], "people")
     items = _items(body["items"], of_table=body["rows"] == "table")
-    try:
-        claims = tuple(claims_of(requirement_from_claims(checks.items(body["claims"], "claims", MOST_PARTS))))
-    except RequirementError as error:
-        checks.refuse("claims", f"cannot be read: {error}")
+    claims = parse_claims(body["claims"])
     rules = tuple(
         _rule(entry, f"rules[{i}]", items, people)
         for i, entry in enumerate(checks.items(body["rules"], "rules", MAX_RULES))

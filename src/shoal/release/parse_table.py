@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.table import Column, Table, smallest_dtype
-from shoal.errors import ReleaseError, RequirementError
-from shoal.privacy import claims as claims_of
-from shoal.privacy import requirement_from_claims
-from shoal.privacy.conjunction import MOST_PARTS
+from shoal.errors import ReleaseError
 from shoal.release import checks
 from shoal.release.domain import Attribute
 from shoal.release.generalised import Generalised, atoms_of, runs_of
 from shoal.release.parse import parse_attribute, parse_verdict
+from shoal.release.parse_claims import parse_claims
 from shoal.release.parse_node import parse_parts
 from shoal.release.table import TableRelease
 from shoal.release.table_file import Cells, check_name, read_cells
@@ -40,28 +38,21 @@ def parse_table(body: dict[str, Any], folder: Path) -> TableRelease:
     target = None if body["target"] is None else by_name.get(checks.text(body["target"], "target"))
     if body["target"] is not None and (target is None or target.type != "categorical" or target.missing):
         checks.refuse("target", "must be null or name a categorical attribute without missing values")
-    try:
-        claims = tuple(claims_of(requirement_from_claims(checks.items(body["claims"], "claims", MOST_PARTS))))
-    except RequirementError as error:
-        checks.refuse("claims", f"cannot be read: {error}")
+    claims = parse_claims(body["claims"])
     columns = [checks.text(name, "columns") for name in checks.items(body["columns"], "columns", checks.MAX_ATTRIBUTES)]
     if sorted(columns) != sorted(by_name):
         checks.refuse("columns", "must name every attribute, and nothing else, once each")
-    generalised = _generalised(body["generalised"], by_name)
-    cells = _read(body["files"], folder, columns)
-    rows = Table(
-        _public(by_name[name], generalised[name], cells[name])
-        if name in generalised
-        else _private(by_name[name], cells[name])
-        for name in columns
-    )
+    generalised = parse_generalised(body["generalised"], by_name)
+    file = checks.items(body["files"], "files", 1)[0]
+    checks.keys(file, "files[0]", {"name", "sha256", "rows"}, ())
+    rows = read_rows(file, "files[0]", folder, columns, by_name, generalised)
     return TableRelease(
         None if target is None else target.name,
         attributes,
         claims,
         rows,
         generalised,
-        _sensitive(body, by_name, target),
+        parse_sensitive(body, by_name, target),
         _people(body, rows.n_rows),
         checks.count(body.get("left_out", 0), "left_out"),
         parse_verdict(body.get("audit")),
@@ -77,7 +68,8 @@ def _people(body: dict[str, Any], n_rows: int) -> int | None:
     return people
 
 
-def _sensitive(body: dict[str, Any], by_name: dict[str, Attribute], target: Attribute | None) -> tuple[str, ...]:
+def parse_sensitive(body: dict[str, Any], by_name: dict[str, Attribute], target: Attribute | None) -> tuple[str, ...]:
+    """Private columns besides the target that claims are about, as a file states them."""
     if "sensitive" not in body:
         return ()
     names = checks.texts(body["sensitive"], "sensitive", checks.MAX_ATTRIBUTES)
@@ -87,7 +79,8 @@ def _sensitive(body: dict[str, Any], by_name: dict[str, Attribute], target: Attr
     return names
 
 
-def _generalised(entry: Any, by_name: dict[str, Attribute]) -> dict[str, tuple[Generalised, ...]]:
+def parse_generalised(entry: Any, by_name: dict[str, Attribute]) -> dict[str, tuple[Generalised, ...]]:
+    """For each public column what its labels mean, as a file states it."""
     public = {name for name, attribute in by_name.items() if attribute.role == "public"}
     checks.keys(entry, "generalised", public, ())
     return {name: _values(values, f"generalised[{name!r}]", by_name[name]) for name, values in entry.items()}
@@ -124,16 +117,28 @@ def _value(entry: Any, at: str, attribute: Attribute) -> Generalised:
     return value
 
 
-def _read(entry: Any, folder: Path, columns: list[str]) -> dict[str, Cells]:
-    files = checks.items(entry, "files", 1)
-    checks.keys(files[0], "files[0]", {"name", "sha256", "rows"}, ())
-    name, sha256 = (checks.text(files[0][key], f"files[0].{key}") for key in ("name", "sha256"))
+def read_rows(
+    entry: dict[str, Any],
+    at: str,
+    folder: Path,
+    columns: list[str],
+    by_name: dict[str, Attribute],
+    generalised: dict[str, tuple[Generalised, ...]],
+) -> Table:
+    """The rows in the file that an entry names, every cell checked."""
+    name, sha256 = (checks.text(entry[key], f"{at}.{key}") for key in ("name", "sha256"))
     if not re.fullmatch("[0-9a-f]{64}", sha256):
-        checks.refuse("files[0].sha256", "must be 64 hexadecimal digits")
-    n_rows = checks.count(files[0]["rows"], "files[0].rows")
+        checks.refuse(f"{at}.sha256", "must be 64 hexadecimal digits")
+    n_rows = checks.count(entry["rows"], f"{at}.rows")
     if not n_rows:
-        checks.refuse("files[0].rows", "must be at least 1")
-    return read_cells(folder / check_name(name), columns, sha256, n_rows)
+        checks.refuse(f"{at}.rows", "must be at least 1")
+    cells = read_cells(folder / check_name(name), columns, sha256, n_rows)
+    return Table(
+        _public(by_name[name], generalised[name], cells[name])
+        if name in generalised
+        else _private(by_name[name], cells[name])
+        for name in columns
+    )
 
 
 def _public(attribute: Attribute, found: tuple[Generalised, ...], cells: Cells) -> Column:

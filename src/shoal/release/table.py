@@ -259,7 +259,7 @@ class TableRelease:
             raise ReleaseError("data-file", f"The rows of {str(path)!r} need a file of another name than its own.")
         body = self.to_json(name)
         body["audit"] = self.verdict.to_json()
-        save_together(path, body, path.parent / name, self.to_csv())
+        save_together(path, body, {path.parent / name: self.to_csv()})
 
 
 def frame_columns(rows: Table, public: Collection[str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import hashlib
 import io
 import os
@@ -159,16 +160,17 @@ def _encoded(chunks: pa.ChunkedArray) -> Cells:
     return Cells(encoded.dictionary.to_pylist(), index)
 
 
-def save_together(path: Path, body: dict[str, Any], data_path: Path, text: str) -> None:
-    """Write both files, rows first, or leave everything as it was."""
+def save_together(path: Path, body: dict[str, Any], texts: Mapping[Path, str]) -> None:
+    """Write the JSON and the files of rows beside it, rows first, or leave everything as it was."""
     made: dict[Path, str] = {}
     try:
-        for final in (data_path, path):
+        for final in (*texts, path):
             handle, made[final] = _place(final)
             os.close(handle)
-        _blaming(data_path, made[data_path], lambda: write_atomically(made[data_path], text))
+        for data_path, text in texts.items():
+            _blaming(data_path, made[data_path], functools.partial(write_atomically, made[data_path], text))
         _blaming(path, made[path], lambda: write_json(body, made[path]))
-        _swap(data_path, Path(made[data_path]), path, Path(made[path]))
+        _swap(made)
     finally:
         for beside in made.values():
             with contextlib.suppress(OSError):
@@ -191,30 +193,31 @@ def _blaming(path: Path, beside: str, write: Any) -> None:
         raise ReleaseError(error.code, str(error).replace(beside, str(path))) from None
 
 
-def _swap(data_path: Path, data_beside: Path, path: Path, beside: Path) -> None:
-    """Rename both into place; if the second fails, the first is undone."""
-    before = Path(f"{data_beside}.before")
+def _swap(made: Mapping[Path, str]) -> None:
+    """Rename all into place, in this order; if one fails, those before it are undone."""
+    before = {final: Path(f"{beside}.before") for final, beside in made.items()}
+    done: list[Path] = []
     try:
-        if data_path.exists():
-            _keep(data_path, before)
-        try:
-            os.replace(data_beside, data_path)
-        except OSError as error:
-            raise ReleaseError("cannot-write", f"Cannot write {str(data_path)!r}: {error.strerror}.") from None
-        try:
-            os.replace(beside, path)
-        except BaseException as error:
+        for final, beside in made.items():
+            if final.exists():
+                _keep(final, before[final])
+            try:
+                os.replace(beside, final)
+            except OSError as error:
+                raise ReleaseError("cannot-write", f"Cannot write {str(final)!r}: {error.strerror}.") from None
+            done.append(final)
+    except BaseException:
+        for final in done:
             with contextlib.suppress(OSError):
-                if before.exists():
-                    os.replace(before, data_path)
+                if before[final].exists():
+                    os.replace(before[final], final)
                 else:
-                    data_path.unlink()
-            if isinstance(error, OSError):
-                raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
-            raise
+                    final.unlink()
+        raise
     finally:
-        with contextlib.suppress(OSError):
-            before.unlink()
+        for kept in before.values():
+            with contextlib.suppress(OSError):
+                kept.unlink()
 
 
 def _keep(path: Path, before: Path) -> None:

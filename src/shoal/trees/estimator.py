@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from shoal.data.frames import not_2d, to_table
-from shoal.data.table import Table
+from shoal.data.table import Kind, Table
 from shoal.data.target import name_of
 from shoal.errors import DataError
 from shoal.release.tree import Unknown
@@ -70,11 +71,17 @@ class ShoalEstimator(RowsEstimator):
         shares: NDArray[np.float64] = self.release_.predict_proba(self._named(X), unknown=self.unknown)
         return shares[:, np.argsort(self.release_.labels, kind="stable")]
 
+    @property
+    def _kinds(self) -> Mapping[str, Kind]:
+        """How the columns of rows to predict are to be read."""
+        kinds: Mapping[str, Kind] = self.release_.kinds
+        return kinds
+
     def _named(self, X: Any) -> Any:
         """Rows to predict, by the names of fit; where one of the two had none, by position."""
         X = self._checked(X, reset=False)
         if isinstance(X, np.ndarray):
-            return to_table(X, names=self._features, kinds=self.release_.kinds, only=self.release_.kinds)
+            return to_table(X, names=self._features, kinds=self._kinds, only=self._kinds)
         if hasattr(self, "feature_names_in_"):
             return X
         table = to_table(X)

@@ -30,7 +30,7 @@ from shoal.data.domain import check_sensitive
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical
 from shoal.errors import DataError, RequirementError, RoleError, closest
-from shoal.privacy import Requirement, as_requirement, needs_values
+from shoal.privacy import NOT_K_ANONYMITY, Requirement, as_requirement, asked_of_groups, needs_values, partal_asked
 from shoal.release.verdict import fingerprint
 
 
@@ -153,13 +153,14 @@ def audit_together(
     spans = product.spans(which) if which else _everybody(table.n_rows)
     groups = group_people(spans, None, 1, target_is_public=False, person=whose)
     parts, failing = _ask(asked.values(), groups)
-    found = pinned((numbers[i], told) for i, told in _tellings(product, which))
+    found = pinned((numbers[i], told) for i, told in tellings(product, which))
     findings = [_pinned_finding(each, bool(failing[groups.of_row[each.rows]].any())) for each in found if each.people]
     pair: tuple[int, ...] = ()
     if failing.any():
         fewest = _fewest(product, list(asked.values()), whose)
         pair = tuple(numbers[i] for i in fewest.which)
         findings.insert(0, _pair_finding({number: releases[number] for number in pair}, fewest))
+    findings += _joined_again({numbers[i]: _requirement(subjects[i], privacy) for i in which})
     if which and not product.exact(which):
         findings.append(
             Finding(
@@ -230,7 +231,7 @@ def _everybody(n_rows: int) -> Spans:
     return Spans.numbered(np.zeros(n_rows, dtype=np.int64), np.ones(n_rows, dtype=bool), disjoint=True)
 
 
-Asked = tuple[Requirement, list[Column | None]]
+Asked = tuple[Requirement | None, list[Column | None]]  # nothing where a subject claims PartAL only
 
 
 def _requirement(subject: Subject, privacy: Requirement | int | None) -> Requirement:
@@ -251,8 +252,8 @@ def _asked(
     sensitive: Sequence[str],
 ) -> Asked:
     """What is asked because of one subject, and of which columns; [None] where sizes are all it asks."""
-    requirement = _requirement(subject, privacy)
-    if not needs_values(requirement):
+    requirement = asked_of_groups(_requirement(subject, privacy))
+    if requirement is None or not needs_values(requirement):
         return requirement, [None]
     columns: list[Column | None] = []
     target = subject.target
@@ -276,6 +277,8 @@ def _ask(asked: Iterable[Asked], groups: Groups) -> tuple[tuple[Part, ...], NDAr
     parts: dict[tuple[str, str], Part] = {}
     failing = np.zeros(len(groups), dtype=bool)
     for requirement, columns in asked:
+        if requirement is None:
+            continue
         found, bad, _ = ask(requirement, columns, groups, groups.n_bins > 1)
         failing |= bad
         parts |= {(part.requirement, part.about): part for part in found}
@@ -314,7 +317,7 @@ def _fewest(product: Product, asked: Sequence[Asked], whose: Ids | None) -> _Ask
     return found
 
 
-def _tellings(product: Product, which: Sequence[int]) -> Iterator[tuple[int, Told]]:
+def tellings(product: Product, which: Sequence[int]) -> Iterator[tuple[int, Told]]:
     """What the counts of each release tell, where all the people it was learned from are here."""
     for i in which:
         subject, rows = product.subjects[i], product.present[i]
@@ -322,6 +325,24 @@ def _tellings(product: Product, which: Sequence[int]) -> Iterator[tuple[int, Tol
         if isinstance(subject, TellsCounts) and subject.n_people == rows.sum():
             for told in subject.told(product.table.take(rows), product.public):
                 yield i, told.spread(rows)
+
+
+def _joined_again(claims: Mapping[int, Requirement]) -> list[Finding]:
+    """PartAL is about the rows of one release joined again; of several, nothing like it is worked out."""
+    which = [str(number) for number, requirement in claims.items() if partal_asked(requirement) is not None]
+    if not which:
+        return []
+    findings = [Finding("partal-not-k-anonymity", "warning", NOT_K_ANONYMITY)]
+    if len(which) > 1:
+        findings.append(
+            Finding(
+                "together-fails",
+                "breach",
+                f"Together, releases {' and '.join(which)} claim PartAL, each of its own rows joined again: how many "
+                "rows all of them join to is not worked out. Publish these columns as projections of one release.",
+            )
+        )
+    return findings
 
 
 def _pair_finding(pair: Mapping[int, str], found: _Asked) -> Finding:

@@ -20,7 +20,7 @@ from shoal.audit.together.rows_read import in_kind, kinds_of, read_rows
 from shoal.audit.whose import whose_rows
 from shoal.data.table import Table
 from shoal.errors import DataError
-from shoal.release import ModelRelease, RulesRelease, TableRelease, load
+from shoal.release import ModelRelease, ProjectionsRelease, RulesRelease, TableRelease, load
 from shoal.release.digests import table_fingerprint
 from shoal.release.ledger import Entry, LedgerFile
 from shoal.release.verdict import canonical
@@ -240,7 +240,7 @@ def _own_audit(release: Any, table: Table, known: Collection[str] | None, person
     """The audit of the new release alone."""
     kinds = kinds_of(release)
     fitted = Table(in_kind(column, kinds.get(name, column.kind)) for name, column in table.items())
-    if known is not None and isinstance(release, TableRelease):
+    if known is not None and isinstance(release, TableRelease | ProjectionsRelease):
         known = [name for name in release.columns if name in known]
     if isinstance(release, RulesRelease):  # it takes every column for an item, or for one of cells
         own = [*as_subject(release).columns, *([] if person is None else [person])]
@@ -265,6 +265,10 @@ def copy_parts(release: Any) -> dict[str, bytes]:
     """The files of a release, by name; they load without anything else."""
     if isinstance(release, TableRelease):
         return {"release.json": _json(release.to_json("release.csv")), "release.csv": release.to_csv().encode()}
+    if isinstance(release, ProjectionsRelease):
+        names = [f"release.{number}.csv" for number in range(1, len(release) + 1)]
+        rows = {name: table.to_csv().encode() for name, table in zip(names, release.tables, strict=True)}
+        return {"release.json": _json(release.to_json(names)), **rows}
     if isinstance(release, ModelRelease) and release.file is not None:
         return {"release.json": _json(release.to_json("release.skops")), "release.skops": release.file}
     return {"release.json": _json(release.to_json())}
