@@ -65,13 +65,13 @@ def cases(draw: st.DrawFn, max_rows: int = 16, private: bool | None = None, nume
             if draw(st.booleans()):
                 hierarchies[name] = draw(_taxonomy(values))
         choices = values + ([None] if with_missing else [])
-        column = draw(st.lists(st.sampled_from(choices), min_size=n_rows, max_size=n_rows))
+        column = draw(_column(choices, n_rows))
         if all(value is None for value in column):
             column[0] = values[0]
         columns[name] = column
     classes = ["n", "y", "z"][: draw(st.integers(2, 3))]
     domain["t"] = classes
-    target = draw(st.lists(st.sampled_from(classes), min_size=n_rows, max_size=n_rows))
+    target = draw(_column(classes, n_rows))
     target[0], target[1] = classes[0], classes[1]
     columns["t"] = target
     names = [name for name in columns if name != "t"]
@@ -80,6 +80,11 @@ def cases(draw: st.DrawFn, max_rows: int = 16, private: bool | None = None, nume
     roles = Roles.resolve(list(columns), target="t", private=hidden, target_role=role)
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return Case(rows, roles, domain, hierarchies)
+
+
+def _column(choices: list[Any], n_rows: int) -> st.SearchStrategy[list[Any]]:
+    """One value for each row. A byte a cell is one draw a column: a draw a cell costs more than the test itself."""
+    return st.binary(min_size=n_rows, max_size=n_rows).map(lambda cells: [choices[c % len(choices)] for c in cells])
 
 
 @st.composite
