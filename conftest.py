@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every run of the tests needs, whichever files it is given."""
 
+import os
 import sys
 from pathlib import Path
+
+# before anything loads OpenMP: each worker of the tests has one core, and threads that wait for each other only spin
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from _pytest.doctest import DoctestItem

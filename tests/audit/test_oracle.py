@@ -38,7 +38,7 @@ def test_groups_are_those_of_the_definition(pair: tuple[Case, TreeRelease]):
 
 
 @given(trees_of_cases(), st.integers(1, 6))
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_verdict_is_claim_3(pair: tuple[Case, TreeRelease], k: int):
     case, release = pair
     verdict = audit(release, case.table, privacy=KAnonymity(k))
@@ -46,7 +46,7 @@ def test_verdict_is_claim_3(pair: tuple[Case, TreeRelease], k: int):
 
 
 @given(trees_of_cases())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_released_tree_survives_its_file(pair: tuple[Case, TreeRelease]):
     case, release = pair
     body = json.loads(json.dumps(release.to_json()))
@@ -57,7 +57,7 @@ def test_a_released_tree_survives_its_file(pair: tuple[Case, TreeRelease]):
 
 
 @given(trees_of_cases())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_rows_end_where_the_file_says(pair: tuple[Case, TreeRelease]):
     case, release = pair
     body = release.to_json()
@@ -65,7 +65,7 @@ def test_rows_end_where_the_file_says(pair: tuple[Case, TreeRelease]):
 
 
 @given(trees_of_cases(), st.randoms())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_row_order_changes_no_verdict(pair: tuple[Case, TreeRelease], random):
     case, release = pair
     rows = case.rows[:]
@@ -78,7 +78,7 @@ def test_row_order_changes_no_verdict(pair: tuple[Case, TreeRelease], random):
 
 
 @given(trees_of_cases(), st.integers(2, 6))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_what_holds_at_k_holds_below(pair: tuple[Case, TreeRelease], k: int):
     case, release = pair
     if audit(release, case.table, privacy=k).holds:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations, permutations
 from typing import Any
 
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
 from shoal.release.node import renumber
 
 LETTERS = "abcdef"
+CUTS = [cuts for n in (1, 2, 3) for cuts in combinations([-0.5, 0.5, 1, 1.5, 2.5, 3, 4.5], n)]
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,14 @@ def _is_text(values: list[Any]) -> bool:
     return all(value is None or isinstance(value, str) for value in values)
 
 
+def _bytes(n: int) -> st.SearchStrategy[bytes]:
+    """So many small choices in one draw, each taken modulo what there is to choose from.
+
+    A draw of hypothesis costs as much as a small test does, and a byte shrinks as well as a draw of its own.
+    """
+    return st.binary(min_size=n, max_size=n)
+
+
 @st.composite
 def cases(draw: st.DrawFn, max_rows: int = 16, private: bool | None = None, numeric: bool = True) -> Case:
     """A random table. `private` False leaves only the target private; None lets chance decide."""
@@ -52,40 +62,40 @@ def cases(draw: st.DrawFn, max_rows: int = 16, private: bool | None = None, nume
     hierarchies: dict[str, Any] = {}
     for i in range(n_columns):
         name = f"c{i}"
-        with_missing = draw(st.booleans()) and draw(st.booleans())
-        if numeric and draw(st.booleans()):
-            high = draw(st.integers(1, 5))
-            values: list[Any] = list(range(high + 1))
-            domain[name] = [0, high]
-            if draw(st.booleans()):
-                hierarchies[name] = {"intervals": draw(st.sampled_from([[1, 2], [2], [2, 4]]))}
+        kind, missing, size, ladder, *cells = draw(_bytes(4 + n_rows))
+        if numeric and kind % 2:
+            values: list[Any] = list(range(2 + size % 5))
+            domain[name] = [0, values[-1]]
+            made: dict[str, Any] = {"intervals": [[1, 2], [2], [2, 4]][ladder // 2 % 3]}
         else:
-            values = list(LETTERS[: draw(st.integers(2, 4))])
+            values = list(LETTERS[: 2 + size % 3])
             domain[name] = values
-            if draw(st.booleans()):
-                hierarchies[name] = draw(_taxonomy(values))
-        choices = values + ([None] if with_missing else [])
-        column = draw(st.lists(st.sampled_from(choices), min_size=n_rows, max_size=n_rows))
+            made = _taxonomy(values, ladder // 2)
+        if ladder % 2:
+            hierarchies[name] = made
+        choices = [*values, None] if missing % 4 == 3 else values
+        column = [choices[cell % len(choices)] for cell in cells]
         if all(value is None for value in column):
             column[0] = values[0]
         columns[name] = column
-    classes = ["n", "y", "z"][: draw(st.integers(2, 3))]
+    n_classes, hiding, *cells = draw(_bytes(2 + n_rows))
+    classes = ["n", "y", "z"][: 2 + n_classes % 2]
     domain["t"] = classes
-    target = draw(st.lists(st.sampled_from(classes), min_size=n_rows, max_size=n_rows))
+    target = [classes[cell % len(classes)] for cell in cells]
     target[0], target[1] = classes[0], classes[1]
+    hidden = [] if private is False else [name for i, name in enumerate(columns) if hiding >> i & 1]
+    role = "public" if private is not False and hiding // 16 % 3 == 2 else "private"
     columns["t"] = target
-    names = [name for name in columns if name != "t"]
-    hidden = [] if private is False else draw(st.lists(st.sampled_from(names), unique=True, max_size=len(names)))
-    role = "private" if private is False else draw(st.sampled_from(["private", "private", "public"]))
     roles = Roles.resolve(list(columns), target="t", private=hidden, target_role=role)
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return Case(rows, roles, domain, hierarchies)
 
 
-@st.composite
-def _taxonomy(draw: st.DrawFn, values: list[str]) -> dict[str, Any]:
-    cut = draw(st.integers(1, len(values) - 1))
-    order = draw(st.permutations(values))
+def _taxonomy(values: list[str], which: int) -> dict[str, Any]:
+    """Two groups of the values: every way there is to cut every order of them has its number."""
+    orders = list(permutations(values))
+    cut = 1 + which % (len(values) - 1)
+    order = orders[which // (len(values) - 1) % len(orders)]
     return {"*": {"left": list(order[:cut]), "right": list(order[cut:])}}
 
 
@@ -108,10 +118,11 @@ def trees(draw: st.DrawFn, case: Case, max_nodes: int = 25) -> TreeRelease:
     nodes: list[Any] = [None]
     open_nodes = [0]
     while open_nodes:
-        number = open_nodes.pop(draw(st.integers(0, len(open_nodes) - 1)))
-        if len(nodes) >= max_nodes or draw(st.integers(0, 3)) == 0:
+        place, grows, tested = draw(_bytes(3))
+        number = open_nodes.pop(place % len(open_nodes))
+        if len(nodes) >= max_nodes or grows % 4 == 0:
             continue
-        attribute = draw(st.sampled_from(attributes[:-1]))
+        attribute = attributes[tested % (len(attributes) - 1)]
         branches = draw(_branches(attribute, len(nodes)))
         nodes[number] = (attribute.name, branches)
         open_nodes.extend(range(len(nodes), len(nodes) + len(branches)))
@@ -138,25 +149,19 @@ def _with_counts(release: TreeRelease, case: Case, table: Table) -> TreeRelease:
 def _branches(draw: st.DrawFn, attribute: Attribute, first: int) -> list[Branch]:
     """Branches that cover the whole attribute, each value once."""
     if attribute.type == "categorical":
-        parts = draw(_parts(list(attribute.values)))
-        made: list[dict[str, Any]] = [{"values": tuple(part)} for part in parts]
+        values: list[Any] = list(attribute.values)
     else:
-        assert attribute.bounds is not None
-        cuts = sorted(draw(st.sets(st.sampled_from([-0.5, 0.5, 1, 1.5, 2.5, 3, 4.5]), min_size=1, max_size=3)))
-        ends: list[float | None] = [None, *cuts, None]
-        pieces = [Interval(ends[i], ends[i + 1]) for i in range(len(ends) - 1)]
-        made = [{"intervals": tuple(part)} for part in draw(_parts(pieces))]
+        ends: list[float | None] = [None, *draw(st.sampled_from(CUTS)), None]
+        values = [Interval(ends[i], ends[i + 1]) for i in range(len(ends) - 1)]
+    n_parts, missing, *where = draw(_bytes(2 + len(values)))
+    parts: dict[int, list[Any]] = {}
+    for value, at in zip(values, where, strict=True):
+        parts.setdefault(at % (1 + n_parts % len(values)), []).append(value)
+    key = "values" if attribute.type == "categorical" else "intervals"
+    made: list[dict[str, Any]] = [{key: tuple(part)} for _, part in sorted(parts.items())]
     if attribute.missing:
-        chosen = draw(st.integers(0, len(made)))
+        chosen = missing % (len(made) + 1)
         if chosen == len(made):
             made.append({})
         made[chosen]["missing"] = True
     return [Branch(first + i, **branch) for i, branch in enumerate(made)]
-
-
-@st.composite
-def _parts(draw: st.DrawFn, values: list[Any]) -> list[list[Any]]:
-    n = draw(st.integers(1, len(values)))
-    where = [draw(st.integers(0, n - 1)) for _ in values]
-    parts = [[value for value, at in zip(values, where, strict=True) if at == i] for i in range(n)]
-    return [part for part in parts if part]

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -81,6 +82,7 @@ def steps(release, leaf):
             yield name, branch.values, branch.intervals, branch.missing
 
 
+@cache
 def wide_tree(n_leaves, seed):
     """A random tree of splits in two."""
     rng = np.random.default_rng(seed)

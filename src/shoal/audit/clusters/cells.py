@@ -229,7 +229,8 @@ def _reach_box(
     if len(box.steps) <= 2:
         from shoal.audit.clusters.compiled import decide
 
-        state, start, where = decide(rows, numbers, *problem)
+        # compiled once, not once for every way in which a transposed array can lie in memory
+        state, start, where = decide(*(np.ascontiguousarray(each) for each in (rows, numbers, *problem)))
         return state, start, where
     from shoal.audit.clusters.programs import decide_by_programs
 
