@@ -36,7 +36,7 @@ def publish(
         typer.Option(
             metavar="mine|full|atp|ldm",
             help="The tree that predicts best by itself; one grown as far as the promise allows, for others to "
-            "average; C4.5's with branches merged; or C4.5's grown under a diversity requirement.",
+            "average; C4.5's with branches merged; or ID3's grown under a diversity requirement.",
         ),
     ] = Method.mine,
     no_marginals: Annotated[
