@@ -269,6 +269,29 @@ def test_too_few_missing_numbers_go_with_the_last_cell_and_many_are_a_cell():
     assert rows["x"].isna().mean() == pytest.approx(30 / 230, abs=0.03)
 
 
+def test_numbers_of_people_who_are_not_there_decide_no_cut():
+    """Some rows of a table keep its dictionary; what only other rows have must not be seen."""
+    everybody = to_table({"x": [float(i) for i in range(1000)]})
+    some = np.arange(0, 1000, 10)
+    alone = to_table({"x": [float(i) for i in some]})
+    assert marginals_of(everybody.take(some), ["x"], 10) == marginals_of(alone, ["x"], 10)
+    # nor that one of them has none
+    gap = to_table({"x": [*range(100), None]})
+    told = [marginals_of(gap.take(np.arange(n)), ["x"], 10, private=["x"])["x"] for n in (100, 101)]
+    assert told[0].cells == told[1].cells
+
+
+def test_of_a_private_column_it_is_not_told_which_rare_values_somebody_has():
+    rows = {"q": [*"uv" * 50], "p": [*"a" * 50, *"bbc", *"d" * 47], "t": ["n", "y"] * 50}
+
+    def cells(public):
+        told = publish(rows, "t", 10, public=public, domain={"p": [*"abcdefgh"]}).marginals["p"]
+        return {"".join(cell.values): n for cell, n in zip(told.cells, told.counts, strict=True)}
+
+    assert cells(["q"]) == {"a": 50, "bcdefgh": 50}
+    assert cells(["q", "p"]) == {"a": 50, "bcd": 50, "efgh": 0}
+
+
 def test_cells_are_between_round_numbers_and_never_at_somebodys():
     table = to_table({"x": [17.25 + 3.1 * i for i in range(500)]})
     cells = marginals_of(table, ["x"], 25)["x"].cells

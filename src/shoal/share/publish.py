@@ -124,7 +124,9 @@ def publish(
         release,
         attributes=_all_columns(table, roles, release),
         sensitive=roles.sensitive,
-        marginals=marginals_of(table, told, people_behind(requirement), whose) if marginals else {},
+        marginals=marginals_of(table, told, people_behind(requirement), whose, private=roles.private)
+        if marginals
+        else {},
         verdict=None,
     )
     verdict = audit(release, raw, privacy=requirement, person=person if release.several_rows else None)
