@@ -66,6 +66,11 @@ def disagreements(owners: Mapping[str, TreeRelease]) -> list[Disagreement]:
         for name, release in owners.items()
         if len(release.classes) > MOST_CLASSES
     ]
+    found += [
+        Disagreement(None, "conflict", f"{name} tells of no people at all, so there is nothing to learn from it.")
+        for name, release in owners.items()
+        if release.statement == "counts" and not release.n_people
+    ]
     for name, other in others:
         found += _between(first, one, name, other)
     order = {"conflict": 0, "differs": 1, "note": 2}
