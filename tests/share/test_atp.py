@@ -15,6 +15,7 @@ from shoal.errors import DataError, PromiseError
 from shoal.privacy import EntropyDiversity, KAnonymity, RecursiveDiversity, SimpleDiversity
 from shoal.privacy.hits import holds_by_hits
 from shoal.release import Attribute, Branch, Node, TreeRelease
+from shoal.share import pseudo_data
 from shoal.trees.atp import prune_by_merging
 
 REQUIREMENTS = st.one_of(
@@ -188,6 +189,16 @@ def test_a_pruned_tree_is_a_release_like_any_other(tmp_path):
     assert verdict.holds
     pruned.with_audit(verdict).save(tmp_path / "pruned.json")
     assert load(tmp_path / "pruned.json").predict({"town": ["B"]}).tolist() == ["no"]
+
+
+def test_a_single_class_has_no_misses():
+    target = Attribute("ill", "private", "categorical", values=("no",))
+    town = Attribute("town", "public", "categorical", values=("A", "B"))
+    nodes = (Node("town", (Branch(1, ("A",)), Branch(2, ("B",)))), Node(counts=(3,)), Node(counts=(4,)))
+    release = TreeRelease("ill", (town, target), ({"requirement": "k-anonymity", "k": 1},), nodes)
+    assert len(prune_by_merging(release, 3, by="hits").leaves) == 2
+    assert prune_by_merging(release, 4, by="hits").nodes == (Node(counts=(7,)),)
+    assert pseudo_data(release, classes="hits", random_state=0).table.n_rows == 7
 
 
 def test_trees_that_ask_private_columns_are_refused():

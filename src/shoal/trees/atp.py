@@ -66,7 +66,7 @@ class ByHits:
 
     def together(self, parts: Sequence[Hits]) -> Hits:
         """Misses are taken to be spread evenly over the other classes; the winner's people are rounded up."""
-        others = self.n_classes - 1
+        others = max(self.n_classes - 1, 1)  # of a single class there are no misses
         # times the number of other classes, so that nothing is rounded before the end
         hits = [sum(part.miss for part in parts)] * self.n_classes
         for part in parts:
