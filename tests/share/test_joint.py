@@ -127,6 +127,7 @@ def test_every_disagreement_is_explained(owners, people):
         "fewer": (fewer, "north states 'sex', and them does not have it"),
         "private": (private, "note: 'smoker' is public at north and private at them"),
         "shares": (stating(north, "shares"), "them states only shares of the classes"),
+        "twice": (north, "note: them states exactly what north does"),
         "k": (private, "note: north promises that every group has at least 60 people; them"),
     }
     if target is not None:

@@ -71,6 +71,12 @@ def disagreements(owners: Mapping[str, TreeRelease]) -> list[Disagreement]:
         for name, release in owners.items()
         if release.statement == "counts" and not release.n_people
     ]
+    first_of: dict[str, str] = {}
+    for name, release in owners.items():
+        same = first_of.setdefault(release.sha256, name)
+        if same != name:
+            twice = f"{name} states exactly what {same} does. Is it one file twice? Its people count twice."
+            found.append(Disagreement(None, "note", twice))
     for name, other in others:
         found += _between(first, one, name, other)
     order = {"conflict": 0, "differs": 1, "note": 2}
