@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pruning by merging, against the rules written down once more in the plainest way."""
 
+import math
+from fractions import Fraction
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,43 +13,69 @@ from helpers.strategies import cases, trees
 from shoal import audit, load
 from shoal.errors import DataError, PromiseError
 from shoal.privacy import EntropyDiversity, KAnonymity, RecursiveDiversity, SimpleDiversity
+from shoal.privacy.hits import holds_by_hits
 from shoal.release import Attribute, Branch, Node, TreeRelease
+from shoal.share import pseudo_data
 from shoal.trees.atp import prune_by_merging
 
 REQUIREMENTS = st.one_of(
     st.integers(1, 6).map(KAnonymity),
     st.sampled_from([SimpleDiversity(1.5), SimpleDiversity(2), RecursiveDiversity(2, 2), EntropyDiversity(1.5)]),
 )
+BY_HITS = st.one_of(
+    st.integers(1, 6).map(KAnonymity),
+    st.sampled_from([SimpleDiversity(1.5), SimpleDiversity(2), RecursiveDiversity(2, 2), RecursiveDiversity(3, 3)]),
+)
 
 
-def plain_merge(release, number, keeps):
-    """The children of a node, each as (values taken, counts, subtree or None, passes), by the rules of Sect. 4.2."""
+def join_counts(parts):
+    return [sum(each) for each in zip(*parts, strict=True)]
+
+
+def join_hits(parts, n_classes):
+    """Eq. 2 and 3 of (class, hit, miss)."""
+    of_class = [
+        sum(Fraction(hit) if own == c else Fraction(miss, n_classes - 1) for own, hit, miss in parts)
+        for c in range(n_classes)
+    ]
+    hit = math.ceil(max(of_class))
+    return of_class.index(max(of_class)), hit, sum(hit + miss for _, hit, miss in parts) - hit
+
+
+def plain_merge(release, number, told, join, keeps, weigh):
+    """A node as (what is in its place, its people, what is told of it): children are pairs of branches and subtrees.
+
+    `told` is what is told of each node before any is merged, `join` of several together, `keeps` whether that keeps the
+    requirement, and `weigh` how many people it says there are, and how many of them of one class.
+    """
     node = release.nodes[number]
     if node.is_leaf:
-        return None, list(node.counts)
+        return None, list(node.counts), told[number]
     children = []
     for place, branch in enumerate(node.branches):
-        below, counts = plain_merge(release, branch.node, keeps)
-        children.append(({place}, counts, below, below is not None or keeps(counts)))
+        below, counts, known = plain_merge(release, branch.node, told, join, keeps, weigh)
+        children.append(({place}, counts, below, known, below is not None or keeps(known)))
 
     def union(one, other):
-        counts = [a + b for a, b in zip(one[1], other[1], strict=True)]
-        return one[0] | other[0], counts, None, keeps(counts)
+        known = join([one[3], other[3]])
+        return one[0] | other[0], join_counts([one[1], other[1]]), None, known, keeps(known)
 
-    while len(children) > 1 and not all(child[3] for child in children):
-        failing = [child for child in children if not child[3]]
-        chosen = max(failing, key=lambda child: max(child[1]) / max(sum(child[1]), 1))
-        while not chosen[3] and len(children) > 1:
+    while len(children) > 1 and not all(child[4] for child in children):
+        failing = [child for child in children if not child[4]]
+        chosen = max(failing, key=lambda child: Fraction(weigh(child[3])[1], max(weigh(child[3])[0], 1)))
+        while not chosen[4] and len(children) > 1:
             siblings = [child for child in children if child is not chosen]
-            ranked = [(not union(chosen, each)[3], each[3], sum(each[1]), place) for place, each in enumerate(siblings)]
+            ranked = [
+                (not union(chosen, each)[4], each[4], weigh(each[3])[0], place) for place, each in enumerate(siblings)
+            ]
             sibling = siblings[min(ranked)[3]]
             merged = union(chosen, sibling)
             children = [merged if child is chosen else child for child in children if child is not sibling]
             chosen = merged
-    total = [sum(each) for each in zip(*(child[1] for child in children), strict=True)]
     if len(children) == 1:
-        return children[0][2], total
-    return [(places, below if below is not None else counts) for places, counts, below, _ in children], total
+        return children[0][2], children[0][1], children[0][3]
+    total = join_counts([child[1] for child in children])
+    return [(child[0], child[1] if child[2] is None else child[2]) for child in children], total, told[number]
 
 
 def as_plain(release, number, original, at):
@@ -94,9 +124,57 @@ def test_the_result_is_what_the_rules_say_and_keeps_the_requirement(data, requir
         return
     pruned = prune_by_merging(release, requirement)
     assert all(keeps(list(pruned.nodes[leaf].counts)) for leaf in pruned.leaves)
-    below, counts = plain_merge(release, 0, keeps)
+    told = release.counts.tolist()
+    below, counts, _ = plain_merge(release, 0, told, join_counts, keeps, lambda each: (sum(each), max(each)))
     assert as_plain(pruned, 0, release, 0) == (counts if below is None else below)
     assert audit(pruned, case.table, privacy=requirement).holds
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data(), BY_HITS)
+def test_by_hits_the_result_is_what_the_rules_say_of_estimates(data, requirement):
+    """Of every node first, before any is merged, as Fig. 6 has it: a node that is merged later is judged by that."""
+    release = data.draw(trees(data.draw(cases(private=False))))
+    m = len(release.classes)
+
+    def keeps(told):
+        return bool(holds_by_hits(requirement, [told[1]], [told[2]])[0])
+
+    told = [None] * len(release.nodes)
+    for number in reversed(range(len(release.nodes))):  # a branch leads to a higher number
+        node = release.nodes[number]
+        if node.is_leaf:
+            hit = max(node.counts)
+            told[number] = node.counts.index(hit), hit, sum(node.counts) - hit
+        else:
+            told[number] = join_hits([told[branch.node] for branch in node.branches], m)
+    join = partial(join_hits, n_classes=m)
+    below, counts, known = plain_merge(release, 0, told, join, keeps, lambda each: (each[1] + each[2], each[1]))
+    if below is None and not keeps(known):
+        with pytest.raises(PromiseError, match="as far as hits and misses can tell"):
+            prune_by_merging(release, requirement, by="hits")
+        return
+    pruned = prune_by_merging(release, requirement, by="hits")
+    assert as_plain(pruned, 0, release, 0) == (counts if below is None else below)
+
+
+def test_what_is_told_of_a_node_comes_from_its_leaves_before_any_was_merged():
+    """Node C becomes one leaf; what is told of B above it is what was told before, or B would merge with A = 2 too."""
+    target = Attribute("t", "private", "categorical", values=("x", "y", "z"))
+    columns = [Attribute(name, "public", "categorical", values=("1", "2", "3")) for name in "ABC"]
+
+    def split(name, *to):
+        return Node(name, tuple(Branch(node, (str(i + 1),)) for i, node in enumerate(to)))
+
+    leaves = [(4, 4, 4), (1, 0, 4), (2, 2, 2), (1, 1, 2), (3, 1, 3), (1, 0, 3), (4, 1, 3)]
+    a, b, *below = (Node(counts=counts) for counts in leaves)
+    nodes = (split("A", 1, 2, 3), split("B", 4, 5, 6), a, b, split("C", 7, 8, 9), *below)
+    release = TreeRelease("t", (*columns, target), ({"requirement": "k-anonymity", "k": 1},), nodes)
+    pruned = prune_by_merging(release, RecursiveDiversity(3, 3), by="hits")
+    assert {branch.values: pruned.nodes[branch.node].counts for branch in pruned.nodes[0].branches} == {
+        ("2",): (4, 4, 4),
+        ("1", "3"): (12, 5, 17),
+    }
 
 
 def test_a_pruned_tree_is_a_release_like_any_other(tmp_path):
@@ -111,6 +189,16 @@ def test_a_pruned_tree_is_a_release_like_any_other(tmp_path):
     assert verdict.holds
     pruned.with_audit(verdict).save(tmp_path / "pruned.json")
     assert load(tmp_path / "pruned.json").predict({"town": ["B"]}).tolist() == ["no"]
+
+
+def test_a_single_class_has_no_misses():
+    target = Attribute("ill", "private", "categorical", values=("no",))
+    town = Attribute("town", "public", "categorical", values=("A", "B"))
+    nodes = (Node("town", (Branch(1, ("A",)), Branch(2, ("B",)))), Node(counts=(3,)), Node(counts=(4,)))
+    release = TreeRelease("ill", (town, target), ({"requirement": "k-anonymity", "k": 1},), nodes)
+    assert len(prune_by_merging(release, 3, by="hits").leaves) == 2
+    assert prune_by_merging(release, 4, by="hits").nodes == (Node(counts=(7,)),)
+    assert pseudo_data(release, classes="hits", random_state=0).table.n_rows == 7
 
 
 def test_trees_that_ask_private_columns_are_refused():

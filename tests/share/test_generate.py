@@ -11,6 +11,7 @@ from shoal.errors import DataError
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
 from shoal.release.generalised import Generalised
 from shoal.share import Marginal, Path, paths_of, pseudo_data, pseudo_data_from_rules, uniform_data
+from shoal.share.draw import Drawer
 
 
 @settings(max_examples=150, deadline=None)
@@ -26,6 +27,16 @@ def test_every_row_satisfies_its_path_and_every_path_is_filled(data, numbers, cl
         for leaf in release.leaves:
             got = np.bincount(codes[reached == leaf], minlength=len(release.classes))
             assert got.tolist() == release.counts[leaf].tolist()
+
+
+def test_the_highest_of_random_numbers_stays_in_its_cell():
+    class Highest:
+        def random(self, n):
+            return np.full(n, np.nextafter(1.0, 0.0))
+
+    letters = Attribute("A", "public", "categorical", values=("a", "b", "c"))
+    cells = [Generalised("", values=(value,)) for value in letters.values]
+    assert Drawer(letters, cells, None).draw(np.arange(3), "uniform", Highest()).codes.tolist() == [0, 1, 2]
 
 
 def example():

@@ -14,6 +14,7 @@ from referencing import Registry, Resource
 
 from shoal import load, load_sample
 from shoal.errors import DataError, ReleaseError
+from shoal.release import Node
 from shoal.release.joint import LEARNERS
 from shoal.release.statement import stating
 from shoal.share import JointModel, agree, disagreements, pool, publish
@@ -58,8 +59,6 @@ def test_owners_count_by_their_people(owners):
 
 def publish_constant(release, n):
     """The same columns, a single leaf: so many people, all of the second class."""
-    from shoal.release import Node
-
     return replace(release, nodes=(Node(counts=(0, n)),), marginals={})
 
 
@@ -142,6 +141,12 @@ def test_every_disagreement_is_explained(owners, people):
     assert disagreements({"north": north}) == []
     with pytest.raises(DataError, match="No owner"):
         disagreements({})
+
+
+def test_an_owner_of_nobody_is_refused(owners):
+    empty = replace(owners["west"], nodes=(Node(counts=(0, 0)),), marginals={})
+    with pytest.raises(DataError, match="west tells of no people at all"):
+        pool({**owners, "west": empty}, "bag")
 
 
 def test_unknown_categories_are_an_error_unless_said_otherwise(owners):

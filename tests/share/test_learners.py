@@ -50,6 +50,15 @@ def test_what_is_missing_or_new_says_nothing():
         bayes.predict(pd.DataFrame({"a": ["x"]}))
 
 
+def test_a_column_that_cannot_tell_classes_apart_says_nothing():
+    classes = ["p", "p", "p", "q"]
+    one = MixedNaiveBayes().fit(pd.DataFrame({"n": [3.0] * 4}), classes)
+    assert np.allclose(one.predict_proba(pd.DataFrame({"n": [3.0, 4.0, 1e9]})), [[0.75, 0.25]] * 3)
+    # nothing is known of the numbers of q: they are like everybody's, and not impossible
+    gap = MixedNaiveBayes().fit(pd.DataFrame({"n": [1.0, 2.0, 3.0, math.nan]}), classes)
+    assert np.allclose(gap.predict_proba(pd.DataFrame({"n": [1.0, 2.0, 9.0]})), [[0.75, 0.25]] * 3)
+
+
 def test_a_rule_by_hand():
     # x = yes and n above 5 is ill, and nobody else
     rows = [(x, n) for x in ("yes", "no") for n in range(11)] * 6

@@ -45,11 +45,8 @@ def cell_of(cells, value):
     return found[0]
 
 
-@st.composite
-def told_trees(draw):
-    """A case, and a tree over it that tells the distributions of some of its columns as well."""
-    case = draw(cases(max_rows=10))
-    release = draw(trees(case, max_nodes=12))
+def tell(draw, case, release):
+    """The same tree, which tells the distributions of some of its columns as well."""
     marginals = {}
     for attribute in release.attributes[:-1]:
         if draw(st.booleans()):
@@ -58,7 +55,50 @@ def told_trees(draw):
             told = [cell.to_json() for cell in cells]
             counts = Counter(cell_of(told, row[attribute.name]) for row in case.rows)
             marginals[attribute.name] = Marginal(tuple(cells), tuple(counts[i] for i in range(len(cells))))
-    return case, replace(release, marginals=marginals)
+    return replace(release, marginals=marginals)
+
+
+@st.composite
+def told_trees(draw):
+    """A case, and a tree over it that tells the distributions of some of its columns as well."""
+    case = draw(cases(max_rows=10))
+    return case, tell(draw, case, draw(trees(case, max_nodes=12)))
+
+
+@st.composite
+def two_told_trees(draw):
+    """A case, and two such trees that state the same domain and cut columns in different places."""
+    case = draw(cases(max_rows=9))
+    one, other = (draw(trees(case, max_nodes=7)) for _ in range(2))
+    return case, [tell(draw, case, each) for each in (one, replace(other, attributes=one.attributes))]
+
+
+@settings(max_examples=40, deadline=None)
+@given(two_told_trees())
+def test_the_ledger_groups_people_by_trees_and_distributions_of_two_files_together(drawn):
+    case, releases = drawn
+    public, bodies = case.public, [release.to_json() for release in releases]
+    told = [{name: cells for name, cells in body.get("marginals", {}).items() if name not in public} for body in bodies]
+    nodes = [node for body in bodies for node in body["nodes"]]
+    nodes += [{"attribute": name, "branches": cells} for each in told for name, cells in each.items()]
+    asked = {node["attribute"] for node in nodes if "attribute" in node} | {"t"}
+    hidden = [each for each in bodies[0]["attributes"] if each["name"] not in public and each["name"] in asked]
+    domains = [oracle.domain({"nodes": nodes}, each) for each in hidden]
+    assume(math.prod(map(len, domains)) <= 1500)
+
+    def joint(row, which):
+        bins = set()
+        for values in itertools.product(*domains):
+            guess = {**row, **dict(zip([each["name"] for each in hidden], values, strict=True))}
+            cells = [tuple(cell_of(cells, guess[name]) for name, cells in told[i].items()) for i in which]
+            bins.add((tuple(oracle.model(bodies[i], guess) for i in which), tuple(cells)))
+        return frozenset(bins)
+
+    telling = [i for i in (0, 1) if any(len(joint(row, [i])) > 1 for row in case.rows)]
+    verdict = audit_together([as_subject(release) for release in releases], case.table, public=public)
+    assert verdict.left_out == tuple(i + 1 for i in (0, 1) if i not in telling)
+    sizes = [n for bins, n in Counter(joint(row, telling) for row in case.rows).items() if len(bins) > 1]
+    assert verdict.smallest_group == (min(sizes) if sizes else None)
 
 
 @settings(max_examples=150, deadline=None)
@@ -267,6 +307,29 @@ def test_too_few_missing_numbers_go_with_the_last_cell_and_many_are_a_cell():
     tree = TreeRelease("t", (x, t), K2, (Node(counts=(130, 100)),))
     rows = pseudo_data(tree, 2300, marginals=marginals_of(many, ["x"], 20), random_state=0).to_frame()
     assert rows["x"].isna().mean() == pytest.approx(30 / 230, abs=0.03)
+
+
+def test_numbers_of_people_who_are_not_there_decide_no_cut():
+    """Some rows of a table keep its dictionary; what only other rows have must not be seen."""
+    everybody = to_table({"x": [float(i) for i in range(1000)]})
+    some = np.arange(0, 1000, 10)
+    alone = to_table({"x": [float(i) for i in some]})
+    assert marginals_of(everybody.take(some), ["x"], 10) == marginals_of(alone, ["x"], 10)
+    # nor that one of them has none
+    gap = to_table({"x": [*range(100), None]})
+    told = [marginals_of(gap.take(np.arange(n)), ["x"], 10, private=["x"])["x"] for n in (100, 101)]
+    assert told[0].cells == told[1].cells
+
+
+def test_of_a_private_column_it_is_not_told_which_rare_values_somebody_has():
+    rows = {"q": [*"uv" * 50], "p": [*"a" * 50, *"bbc", *"d" * 47], "t": ["n", "y"] * 50}
+
+    def cells(public):
+        told = publish(rows, "t", 10, public=public, domain={"p": [*"abcdefgh"]}).marginals["p"]
+        return {"".join(cell.values): n for cell, n in zip(told.cells, told.counts, strict=True)}
+
+    assert cells(["q"]) == {"a": 50, "bcdefgh": 50}
+    assert cells(["q", "p"]) == {"a": 50, "bcd": 50, "efgh": 0}
 
 
 def test_cells_are_between_round_numbers_and_never_at_somebodys():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from helpers import oracle
 from helpers.strategies import cases
-from shoal import DistinctDiversity, KAnonymity, SimpleDiversity, audit, load_sample
+from shoal import AnonymousTreeClassifier, DistinctDiversity, KAnonymity, SimpleDiversity, audit, load_sample
 from shoal.errors import DataError, PromiseError, RequirementError, ShoalError
 from shoal.share import pool, publish
 
@@ -85,6 +85,13 @@ def test_a_full_tree_is_larger(frame):
     rows = frame[["age", "sex", "education", "diabetes"]]
     mined, full = (publish(rows, "diabetes", 40, method=method) for method in ("mine", "full"))
     assert len(full.leaves) > len(mined.leaves)
+
+
+def test_ldm_is_id3_under_the_requirement(frame):
+    rows, domain = frame[["age", "sex", "smoker", "diabetes"]], {"age": [0, 120]}
+    promise = KAnonymity(30) & SimpleDiversity(1.05)
+    grown = AnonymousTreeClassifier(promise, variant="id3", domain=domain).fit(rows, "diabetes").release_
+    assert publish(rows, "diabetes", promise, domain=domain, method="ldm").nodes == grown.nodes
 
 
 def test_rare_private_values_need_declaring(frame):

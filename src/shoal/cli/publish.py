@@ -41,7 +41,7 @@ def publish(
         typer.Option(
             metavar="mine|full|atp|ldm",
             help="The tree that predicts best by itself; one grown as far as the promise allows, for others to "
-            "average (shoal pool --learn bag); C4.5's with branches merged; or C4.5's grown under a diversity "
+            "average (shoal pool --learn bag); C4.5's with branches merged; or ID3's grown under a diversity "
             "requirement.",
         ),
     ] = Method.mine,

@@ -73,6 +73,11 @@ def disagreements(owners: Mapping[str, TreeRelease]) -> list[Disagreement]:
         for name, release in owners.items()
         if len(release.classes) > MOST_CLASSES
     ]
+    found += [
+        Disagreement(None, "conflict", f"{name} tells of no people at all, so there is nothing to learn from it.")
+        for name, release in owners.items()
+        if release.statement == "counts" and not release.n_people
+    ]
     targets = _by({name: repr(release.target) for name, release in owners.items()})
     if len(targets) > 1:
         return [*found, Disagreement(None, "conflict", f"The target is {_where(targets)}. Agree on one.")]

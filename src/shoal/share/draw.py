@@ -43,12 +43,13 @@ class Drawer:
         self._first = np.concatenate([each[0] for each in pieces])
         self._last = np.concatenate([each[1] for each in pieces])
         # one ascending line for all cells: those of cell c lie between c and c + 1
-        ends = []
+        ends: list[Numbers] = []
         for number, (_, _, weight) in enumerate(pieces):
             reached = np.cumsum(weight) / weight.sum()
             reached[-1] = 1.0
             ends.append(number + reached)
         self._ends = np.concatenate(ends)
+        self._last_piece = np.cumsum([len(each) for each in ends]) - 1
 
     def draw(self, cell: Ids, place: Place, rng: np.random.Generator) -> Column:
         """A value for each row; `cell` is the number of its cell."""
@@ -56,6 +57,7 @@ class Drawer:
             raise DataError("unknown-option", f"numbers must be 'uniform', 'middle' or 'end'; got {place!r}.")
         attribute = self._attribute
         piece = np.searchsorted(self._ends, cell + rng.random(len(cell)), side="right")
+        piece = np.minimum(piece, self._last_piece[cell])  # a sum may be rounded up into the next cell
         if attribute.type == "categorical":
             codes = self._first[piece].astype(smallest_dtype(len(attribute.values) + attribute.missing))
             return Column(
@@ -171,8 +173,9 @@ def _overlap(attribute: Attribute, ends: Numbers, part: Interval, people: float)
     """What an interval with some people has in common with each of some others, and how many of them are there."""
     low, high = _closed(attribute, part)
     first, last = np.maximum(ends[:, 0], low), np.minimum(ends[:, 1], high)
-    one = 1.0 if attribute.integer else 0.0
-    width = max(high - low + one, np.finfo(float).tiny)
-    share = np.clip((last - first + one) / width, 0.0, 1.0) if high > low or one else np.ones(len(ends))
     there = first <= last
-    return np.column_stack([first, last, people * share])[there]
+    first, last = first[there], last[there]
+    one = 1.0 if attribute.integer else 0.0
+    width = high - low + one
+    share = (last - first + one) / width if width > 0 else np.ones(len(first))
+    return np.column_stack([first, last, people * share])

@@ -205,7 +205,7 @@ def _spread_misses(counts: Ids, rng: np.random.Generator) -> Ids:
     n_paths, n_classes = counts.shape
     best = counts.argmax(axis=1)
     hit = counts[np.arange(n_paths), best]
-    each, over = np.divmod(counts.sum(axis=1) - hit, n_classes - 1)
+    each, over = np.divmod(counts.sum(axis=1) - hit, max(n_classes - 1, 1))
     order = rng.random((n_paths, n_classes))
     order[np.arange(n_paths), best] = 2.0  # never one of those that take what is over
     rank = order.argsort(axis=1).argsort(axis=1)

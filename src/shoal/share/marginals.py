@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +20,32 @@ Counts = NDArray[np.int64]
 MOST_CELLS = 32  # of a column of numbers
 
 
-def marginals_of(table: Table, names: Collection[str], people: int, person: Ids | None = None) -> dict[str, Marginal]:
+def marginals_of(
+    table: Table, names: Collection[str], people: int, person: Ids | None = None, *, private: Collection[str] = ()
+) -> dict[str, Marginal]:
     """The distribution of some columns whose domain is settled, every cell with at least so many people.
 
     Numbers are told in cells of about equally many people between round cuts. Of categories, those that too few people
-    have are one cell, and those that nobody has another. A column of which no two cells can be told is left out.
+    have are one cell, and those that nobody has another; in `private` columns these are one cell, so that it is not
+    told which rare values somebody has. A column of which no two cells can be told is left out.
 
     >>> from shoal import load_sample
     >>> marginals_of(load_sample().table, ["sex"], 10)["sex"].to_json()
     [{'values': ['Female'], 'people': 2590}, {'values': ['Male'], 'people': 2410}]
     """
-    found: Mapping[str, Marginal | None] = {name: _marginal(table[name], people, person) for name in names}
+    found: Mapping[str, Marginal | None] = {
+        name: _marginal(table[name], people, person, name in private) for name in names
+    }
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _marginal(column: Column, people: int, person: Ids | None) -> Marginal | None:
+def _marginal(column: Column, people: int, person: Ids | None, private: bool) -> Marginal | None:
     if column.kind == "categorical":
-        groups = _common(column, people, person)
+        groups = _common(column, people, person, private)
     else:
-        groups = _between(column, people, person)
+        # cuts lie between numbers of these rows: others that a dictionary has may be those of people left out
+        column = replace(column.compact(), missing=column.missing)
+        groups = _between(column, people, person, private)
     if len(groups) < 2:
         return None
     number = np.empty(column.n_codes, dtype=np.int64)
@@ -48,8 +56,11 @@ def _marginal(column: Column, people: int, person: Ids | None) -> Marginal | Non
     return Marginal(cells, tuple(int(n) for n in counts))
 
 
-def _common(column: Column, people: int, person: Ids | None) -> list[Counts]:
-    """Values that enough people have, each alone; all others together, with the rarest of those if need be."""
+def _common(column: Column, people: int, person: Ids | None, private: bool) -> list[Counts]:
+    """Values that enough people have, each alone; all others together, with the rarest of those if need be.
+
+    Values that nobody has are apart, in private columns only if there are no others.
+    """
     counts = people_by_code(column.codes, column.n_codes, person)
     nobody = np.flatnonzero(counts == 0)
     order = np.argsort(-counts, kind="stable")[: len(counts) - len(nobody)]
@@ -62,12 +73,18 @@ def _common(column: Column, people: int, person: Ids | None) -> list[Counts]:
             break
         alone -= 1
     groups = [np.array([code]) for code in np.sort(order[:alone])]
-    groups += [np.sort(order[alone:])] if alone < len(order) else []
+    rest = order[alone:]
+    if private and len(rest):
+        rest, nobody = np.append(rest, nobody), nobody[:0]
+    groups += [np.sort(rest)] if len(rest) else []
     return [*groups, nobody] if len(nobody) and groups else groups
 
 
-def _between(column: Column, people: int, person: Ids | None) -> list[Counts]:
-    """Neighbouring numbers, and missing by itself, or with the last of them where it is so for too few people."""
+def _between(column: Column, people: int, person: Ids | None, private: bool) -> list[Counts]:
+    """Neighbouring numbers, and missing by itself, or with the last of them where it is so for too few people.
+
+    For nobody is too few in private columns only.
+    """
     counts = people_by_code(column.codes, column.n_codes, person)
     known = counts[: len(column.numbers)]
     cells = min(MOST_CELLS, int(known.sum()) // max(people, 1))
@@ -80,7 +97,7 @@ def _between(column: Column, people: int, person: Ids | None) -> list[Counts]:
     if column.missing:
         gap = np.array([column.n_codes - 1])
         n = _held(column, gap, person)
-        if not groups or not n or n >= people:
+        if not groups or n >= people or (not n and not private):
             return [*groups, gap]
         groups[-1] = np.append(groups[-1], gap)
     return groups

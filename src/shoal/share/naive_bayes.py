@@ -67,10 +67,12 @@ class MixedNaiveBayes(ClassifierMixin, RowsEstimator):  # type: ignore[misc]  # 
         people = target.counts().astype(np.float64)
         self.classes_ = own_classes(target)
         self._prior = np.log(people / people.sum())
-        self._parts = {each: self._learn(rows[each], target, people) for each in features}
+        parts = {each: self._learn(rows[each], target) for each in features}
+        self._parts = {each: part for each, part in parts.items() if part is not None}
         return self
 
-    def _learn(self, column: Column, target: Column, people: Numbers) -> tuple[Any, ...]:
+    def _learn(self, column: Column, target: Column) -> tuple[Any, ...] | None:
+        """What a column says of the classes; None where it has one number, or none, and so says nothing."""
         n = target.n_codes
         if column.kind == "categorical":
             size = len(column.values)
@@ -80,14 +82,17 @@ class MixedNaiveBayes(ClassifierMixin, RowsEstimator):  # type: ignore[misc]  # 
         numbers = np.append(column.numbers, np.nan)[column.codes]
         known = ~np.isnan(numbers)
         own, codes = numbers[known], target.codes[known]
-        if not len(own):
-            return "numeric", np.zeros(n), np.ones(n), 1.0
+        if not len(own) or own.min() == own.max():
+            return None
         # in units of a power of two, which changes no digit, so that no square is too large
         unit = float(np.ldexp(1.0, max(int(np.frexp(np.abs(own).max())[1]), -1000)))
         own = own / unit
-        held = np.maximum(np.bincount(codes, minlength=n), 1)
+        people = np.bincount(codes, minlength=n)
+        held = np.maximum(people, 1)
         mean = np.bincount(codes, own, minlength=n) / held
         spread = np.sqrt(np.bincount(codes, (own - mean[codes]) ** 2, minlength=n) / held)
+        # a class of which no number is known is taken to be like everybody
+        mean, spread = np.where(people > 0, mean, own.mean()), np.where(people > 0, spread, own.std())
         least = max(self.precision * float(own.std()), 1e-12)
         return "numeric", mean, np.maximum(spread, least), unit
 

@@ -30,7 +30,7 @@ _MANNERS: dict[str, dict[str, Any]] = {
     "mine": {},
     "full": {"criterion": "gain", "pruning": "none"},
     "atp": {"variant": "c45"},
-    "ldm": {"variant": "c45"},
+    "ldm": {"variant": "id3"},
 }
 
 
@@ -62,7 +62,7 @@ def publish(
         ``"mine"``: the tree that predicts best by itself of those that keep the promise. ``"full"``: one grown by
         information gain as far as the promise allows, nothing pruned; many such trees, averaged, predict better.
         ``"atp"``: C4.5's tree of the public columns, branches merged until every path keeps the promise. ``"ldm"``:
-        C4.5's tree, grown under a requirement about the target's values, as the paper's rival.
+        ID3's tree, grown under a requirement about the target's values, as the paper's rival.
     marginals
         Whether to tell how each column is distributed, in cells that at least k people are in. Pseudo-data is much more
         like the rows then. With a public target, only public columns are told of.
@@ -124,7 +124,9 @@ def publish(
         release,
         attributes=_all_columns(table, roles, release),
         sensitive=roles.sensitive,
-        marginals=marginals_of(table, told, people_behind(requirement), whose) if marginals else {},
+        marginals=marginals_of(table, told, people_behind(requirement), whose, private=roles.private)
+        if marginals
+        else {},
         verdict=None,
     )
     verdict = audit(release, raw, privacy=requirement, person=person if release.several_rows else None)

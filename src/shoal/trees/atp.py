@@ -66,7 +66,7 @@ class ByHits:
 
     def together(self, parts: Sequence[Hits]) -> Hits:
         """Misses are taken to be spread evenly over the other classes; the winner's people are rounded up."""
-        others = self.n_classes - 1
+        others = max(self.n_classes - 1, 1)  # of a single class there are no misses
         # times the number of other classes, so that nothing is rounded before the end
         hits = [sum(part.miss for part in parts)] * self.n_classes
         for part in parts:
@@ -244,8 +244,11 @@ def _pruned(nodes: Sequence[Node], counts: Sequence[Any], told: Sequence[Any], k
     leaves = [number for number, node in enumerate(nodes) if node.is_leaf]
     passing = knowledge.passes([told[number] for number in leaves])
     done = {n: _Child([], counts[n], told[n], passes) for n, passes in zip(leaves, passing, strict=True)}
-    for level in _by_height(nodes):
-        known: dict[int, Any] = {}
+    levels = _by_height(nodes)
+    known = list(told)  # of every node before anything is merged
+    for number in (number for level in levels for number in level):
+        known[number] = knowledge.together([known[branch.node] for branch in nodes[number].branches])
+    for level in levels:
         merging: dict[int, Merging] = {}
         for number in level:
             children = []
@@ -253,8 +256,6 @@ def _pruned(nodes: Sequence[Node], counts: Sequence[Any], told: Sequence[Any], k
                 child = done.pop(branch.node)
                 child.branches = [branch]
                 children.append(child)
-            # what is known of a node comes from its children as they were before any was merged
-            known[number] = knowledge.together([child.told for child in children])
             merging[number] = _merged(children, knowledge)
         for number, children in _side_by_side(merging, knowledge).items():
             if len(children) == 1:
