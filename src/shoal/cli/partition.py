@@ -101,9 +101,9 @@ def partition(
     report: Report = None,
     as_json: Json = False,
 ) -> None:
-    """Publish columns in several projections, each with the target, and learn from each.
+    """Publish columns in several projections, and learn from each.
 
-    No hierarchy is needed. What is kept is PartAL: each projection alone is k-anonymous, and each row of two of them
+    The target goes with every projection, and no hierarchy is needed. What is kept is PartAL: each projection alone is k-anonymous, and each row of two of them
     joined again is there k times. That is weaker than k-anonymity, and the audit says what it leaves open. Nothing
     is written unless the audit holds. Ctrl-C ends the search with the best that was found.
     """

@@ -134,8 +134,9 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     Examples
     --------
     >>> from shoal import PartitionedClassifier, load_sample
-    >>> people = load_sample().table.select(["age", "sex", "education", "diabetes"])
-    >>> model = PartitionedClassifier(privacy=50, generations=5, random_state=0).fit(people, "diabetes")
+    >>> people = load_sample().table.select(["age", "sex", "bmi", "diabetes"])
+    >>> model = PartitionedClassifier(privacy=50, public=["age", "sex"], generations=5, random_state=0)
+    >>> model = model.fit(people, "diabetes")
     >>> model.level_ >= 50, model.release_.verdict.holds
     (True, True)
     >>> model.predict(people).shape
