@@ -143,19 +143,15 @@ def _sensitive(release: ProjectionsRelease, rows: Table, target: Column, known: 
 def _published(
     release: ProjectionsRelease, subjects: Sequence[ReleasedTable], rows: Table
 ) -> tuple[Table, list[Finding]]:
-    """The rows that every projection may have: where some are left out, those whose group and class are published."""
+    """The rows that every projection may have: where some are left out, those whose group is published.
+
+    Who is left out must follow from public values: if a class of a group were missing, that somebody of the group is
+    left out would tell his class.
+    """
     if not release.left_out:
         return rows, []
-    kept = np.ones(rows.n_rows, dtype=bool)
-    classes = fit_column(release.attribute(release.target), rows[release.target])
-    for subject, table in zip(subjects, release.tables, strict=True):
-        found = subject.covering(rows, subject.shown)
-        group = np.zeros(found.n_cells, dtype=np.int64)
-        group[found.cell] = found.group
-        there = group_rows([table.rows[name] for name in subject.shown], table.n_rows).of_row
-        told = np.unique(there * classes.n_codes + table.rows[release.target].codes)
-        own = np.isin(group[found.cell_of_row] * classes.n_codes + classes.codes, told)
-        kept &= found.covered & (own | (found.n_groups > 1)[found.cell_of_row])
+    covered = [subject.covering(rows, subject.shown).covered for subject in subjects]
+    kept = np.asarray(np.all(covered, axis=0))
     if not kept.any():
         kept[:] = True
     return rows.take(kept), left_out_finding(release, int((~kept).sum()))
@@ -176,8 +172,8 @@ def _linked_finding(shared: Sequence[str]) -> Finding:
     return Finding(
         "linked-by-private",
         "warning",
-        f"Several projections have the private column(s) {', '.join(map(repr, shared))}: by a value that few have, their "
-        "rows can be put together again. So whose class is certain is counted as if all of them could be.",
+        f"Several projections have the private column(s) {', '.join(map(repr, shared))}: by a value that few have, "
+        "their rows can be put together again. So whose class is certain is counted as if all of them could be.",
     )
 
 

@@ -25,9 +25,9 @@ from shoal.partition.options import Generation, GeneticOptions, Point
 from shoal.partition.pareto import Frontier, frontier
 from shoal.partition.partitioning import Partitioning
 from shoal.partition.prepare import Prepared, Unseen, prepare, projection_maps
-from shoal.partition.publish import publish_projections, publish_trees
+from shoal.partition.publish import check_more, publish_projections, publish_trees
 from shoal.partition.search import search
-from shoal.partition.suppress import rows_to_leave_out, still_left_out
+from shoal.partition.suppress import groups_to_leave_out, groups_with_new_classes, rows_to_leave_out
 from shoal.partition.wrapper import combine
 from shoal.privacy import KAnonymity, PartAL, Requirement, asked_of_groups, partal_asked
 from shoal.privacy._parameters import whole
@@ -114,7 +114,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     partitioning_ : tuple of tuples of str
         The columns of each projection, the target left aside.
     level_ : int
-        Its PartAL, as the search counted it. Rows that were left out for columns it does not have can only raise it.
+        Its PartAL, as the search counted it. Rows that come back once it is clear which columns are published may
+        change it, but not to below k.
     accuracy_ : float
         What the search measured of it, over its folds. The best of many, so a little too high.
     found_ : Found or None
@@ -362,11 +363,31 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     def _published(self, study: _Study, subsets: Sequence[tuple[int, ...]]) -> ProjectionsRelease | EnsembleRelease:
         if self.publish == "trees":
             trees = [model for model in self._models if isinstance(model, C45Tree)]
-            return publish_trees(study.prepared, trees, study.requirement)
+            release = publish_trees(study.prepared, trees, study.requirement)
+            self._check_more(study, release)
+            return release
+        if study.left_out is None:
+            return self._projected(study, subsets, None)
+        public = set(study.prepared.quasi)
+        known = [[feature for feature in own if feature in public] for own in subsets]
+        codes = list(study.prepared.encode(study.table, "missing"))
+        nobody = np.zeros_like(study.left_out)
+        try:  # rows whose groups are large enough without the columns that are not published come back
+            return self._projected(study, subsets, groups_to_leave_out(codes, known, study.k, nobody))
+        except PromiseError:  # some of them have a class that their group did not have: then without the whole group
+            new = groups_with_new_classes(codes, study.table[study.target].codes, known, ~study.left_out)
+            fewer = groups_to_leave_out(codes, known, study.k, new)
+            if not new.any() or int(fewer.sum()) > study.prepared.task.budget:
+                raise
+            return self._projected(study, subsets, fewer)
+
+    def _projected(
+        self, study: _Study, subsets: Sequence[tuple[int, ...]], left_out: NDArray[np.bool_] | None
+    ) -> ProjectionsRelease:
         maps: dict[str, ColumnMap] = {}
         for own in subsets:
             maps.update(projection_maps(study.prepared, own))
-        return publish_projections(
+        release = publish_projections(
             study.table,
             study.target,
             self.partitioning_,
@@ -374,19 +395,15 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             public=study.prepared.task.public,
             maps=maps,
             domain=self.domain,
-            left_out=None if study.left_out is None else self._left_out(study, subsets),
+            left_out=left_out if left_out is not None and left_out.any() else None,
             overlapping=self.overlapping,
             reproducible=self.reproducible,
         )
+        self._check_more(study, release)
+        return release
 
-    def _left_out(self, study: _Study, subsets: Sequence[tuple[int, ...]]) -> NDArray[np.bool_] | None:
-        """The rows that the chosen projections leave out: fewer than the search did without, if at all."""
-        assert study.left_out is not None
-        public = set(study.prepared.quasi)
-        known = [[feature for feature in own if feature in public] for own in subsets]
-        codes = study.prepared.encode(study.table, "missing")
-        stays = still_left_out(list(codes), study.table[study.target].codes, known, study.left_out)
-        return stays if stays.any() else None
+    def _check_more(self, study: _Study, release: ProjectionsRelease | EnsembleRelease) -> None:
+        check_more(release, study.table, each=self.each, open_classes=self.open_classes, others=self.other_public)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
