@@ -300,7 +300,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
                 prepared = prepare(replace(task, rows=task.rows.take(~left_out)), at_least=at_least)
             else:
                 left_out = None
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = self._seed()
         judge = TableJudge(
             prepared,
             self.estimator,
@@ -324,6 +324,16 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             max_seconds=self.max_seconds,
         )
         return _Study(given, target, features, prepared, judge, requirement, k, left_out, options)
+
+    def _seed(self) -> int:
+        try:
+            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        except ValueError:
+            raise RequirementError(
+                "parameter",
+                "PartitionedClassifier: random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None; "
+                f"got {self.random_state!r}.",
+            ) from None
 
     def _check_publish(self) -> None:
         if self.publish not in ("projections", "trees"):
