@@ -97,6 +97,7 @@ def _check(opened: Thing) -> None:
         "clusters": "clusters are mined again, with shoal clusters -k",
         "rules": "rules are mined again, with shoal rules -k",
         "table": "a table is made again, with shoal anonymize -k",
+        "projections": "projections are made again, with shoal partition -k",
     }
     if kind in again:
         raise Usage(f"shoal repair takes a tree or a forest; {again[kind]}.")

@@ -331,8 +331,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         except ValueError:
             raise RequirementError(
                 "parameter",
-                "PartitionedClassifier: random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None; "
-                f"got {self.random_state!r}.",
+                "PartitionedClassifier: random_state must be a whole number from 0 to 2**32 - 1, a RandomState or "
+                f"None; got {self.random_state!r}.",
             ) from None
 
     def _check_publish(self) -> None:
