@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from shoal import (
     DataError,
     EntropyDiversity,
+    Hierarchy,
     KAnonymity,
     PartAL,
     PartitionedClassifier,
@@ -193,6 +194,30 @@ def test_what_more_is_asked_is_asked_of_what_is_published(monkeypatch):
             PartitionedClassifier(**options | more).fit(rows, "y")
     with pytest.raises(PromiseError, match="trees failed their audit"):
         PartitionedClassifier(**options | {"open_classes": 3, "publish": "trees"}).fit(rows, "y")
+
+
+def test_a_hierarchy_makes_a_column_as_coarse_as_it_must_be():
+    rng = np.random.default_rng(0)
+    town = np.array(["aa"] * 60 + ["ab"] * 3 + ["ba"] * 40 + ["bb"] * 17, dtype=object)
+    rows = pd.DataFrame({"town": town, "sex": rng.choice(["f", "m"], 120)})
+    rows["y"] = np.where(rng.random(120) < 0.8, rows["town"].str[0] == "a", rows["sex"] == "f").astype(str)
+    rows.loc[rng.choice(60, 6, replace=False), "town"] = None
+    tree = Hierarchy.from_tree({"A": ["aa", "ab"], "B": ["ba", "bb"]})
+    options = {"privacy": 5, "hierarchies": {"town": tree}, "partitioning": [["town"], ["sex"]], **SMALL}
+    model = PartitionedClassifier(**options).fit(rows, "y")
+    counts = model.release_.frame(0)["town"].value_counts(dropna=False)
+    assert sorted(counts.tolist()) == [6, 57, 57]  # A and B, and what is missing
+    assert audit(model.release_, rows).holds
+    assert len(model.predict(rows)) == 120
+    # no coarser than it must be, and never where nobody asked for it
+    assert PartitionedClassifier(**options | {"privacy": 3}).fit(rows, "y").release_.frame(0)["town"].nunique() == 4
+    with pytest.raises(PromiseError, match="have the level 3"):
+        PartitionedClassifier(**options | {"hierarchies": None}).fit(rows, "y")
+    # where nothing else does, everybody is the same
+    everybody = PartitionedClassifier(**options | {"privacy": 7}).fit(rows, "y")
+    assert everybody.release_.frame(0)["town"].nunique() == 1
+    with pytest.raises(RequirementError, match="no hierarchies"):
+        PartitionedClassifier(**options | {"publish": "trees"}).fit(rows, "y")
 
 
 def test_new_rows(clinic):

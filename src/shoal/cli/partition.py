@@ -42,7 +42,7 @@ class Demand(StrEnum):
     k_anonymity = "k-anonymity"
 
 
-@takes("k", "confidence", "public", "roles", "reading")
+@takes("k", "confidence", "public", "roles", "hierarchies", "reading")
 def partition(
     project: Project,
     data: Data = None,
@@ -138,6 +138,7 @@ def partition(
     rows = table.drop(roles.identifier)
     options["public"] = list(roles.public)
     options["domain"] = {name: values for name, values in project.domain.items() if name in rows}
+    options["hierarchies"] = _hierarchies(project, rows, roles.target)
     fronts: list[Frontier] = []
     if pareto:
         from shoal.partition import PartitionedClassifier
@@ -187,6 +188,13 @@ def _promise(project: Project, demand: Demand | None, *, need_k: bool) -> tuple[
         if not isinstance(part, KAnonymity) or demand is Demand.k_anonymity:
             requirement = requirement & part  # type: ignore[operator]
     return k, requirement
+
+
+def _hierarchies(project: Project, rows: Table, target: str) -> dict[str, Any] | None:
+    from shoal.data import load_hierarchies
+
+    found = load_hierarchies(project.hierarchies, rows.names, project.folder)
+    return {name: each for name, each in found.items() if name != target} or None
 
 
 def _best_of(fronts: list[Frontier]) -> tuple[Point, ...]:

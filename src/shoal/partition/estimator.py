@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -73,6 +74,9 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         The columns an attacker may know; the others are private. None: every column but the target is public.
     domain
         The values or bounds of columns that are known beforehand, by column.
+    hierarchies
+        For columns that may be generalised within projections a `Hierarchy`, or what `load_hierarchies` takes. Before
+        the search, each becomes as coarse as it must for all its values to have k rows, and no coarser.
     population, generations, crossover, mutation
         Of the genetic search: see `GeneticOptions`. `mutation` may be a dict from column to probability.
     folds
@@ -150,6 +154,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         *,
         public: Sequence[str] | None = None,
         domain: Domain | None = None,
+        hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         population: int = 50,
         generations: int = 100,
         crossover: float = 0.9,
@@ -174,6 +179,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         self.privacy = privacy
         self.public = public
         self.domain = domain
+        self.hierarchies = hierarchies
         self.population = population
         self.generations = generations
         self.crossover = crossover
@@ -287,17 +293,17 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             sensitive=(),
             domain=self.domain,
             person=None,
-            hierarchies=None,
+            hierarchies=self.hierarchies,
             suppress=self.suppress,
         )
         if not features:
             raise DataError("no-features", "There is no column beside the target to learn from.")
         at_least = k if self.level_aware else 1
-        prepared, left_out = prepare(task, at_least=at_least), None
+        prepared, left_out = prepare(task, k, at_least=at_least), None
         if task.budget:
             left_out = rows_to_leave_out(list(prepared.codes), prepared.n_values, prepared.quasi, k, task.budget)
             if left_out.any():
-                prepared = prepare(replace(task, rows=task.rows.take(~left_out)), at_least=at_least)
+                prepared = prepare(replace(task, rows=task.rows.take(~left_out)), k, at_least=at_least)
             else:
                 left_out = None
         seed = self._seed()
@@ -340,10 +346,13 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             raise RequirementError(
                 "parameter", f"PartitionedClassifier: publish must be 'projections' or 'trees'; got {self.publish!r}."
             )
-        if self.publish == "trees" and (self.estimator != "c45" or self.suppress or self.overlapping):
+        if self.publish == "trees" and (
+            self.estimator != "c45" or self.suppress or self.overlapping or self.hierarchies is not None
+        ):
             raise RequirementError(
                 "parameter",
-                "PartitionedClassifier: publish='trees' needs estimator='c45', nobody left out and no overlapping.",
+                "PartitionedClassifier: publish='trees' needs estimator='c45', nobody left out, no overlapping and no "
+                "hierarchies.",
             )
 
     def _chosen(self, study: _Study) -> Point | None:
@@ -397,6 +406,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         maps: dict[str, ColumnMap] = {}
         for own in subsets:
             maps.update(projection_maps(study.prepared, own))
+        # what a hierarchy lists is the domain of its column
+        listed = {name: each.values for name, each in study.prepared.task.hierarchies.items() if each.values}
         release = publish_projections(
             study.table,
             study.target,
@@ -404,7 +415,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             privacy=study.requirement,
             public=study.prepared.task.public,
             maps=maps,
-            domain=self.domain,
+            domain={**listed, **(self.domain or {})},
             left_out=left_out if left_out is not None and left_out.any() else None,
             overlapping=self.overlapping,
             reproducible=self.reproducible,
