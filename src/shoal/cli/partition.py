@@ -80,7 +80,11 @@ def partition(
     ] = False,
     overlapping: Annotated[bool, typer.Option("--overlapping", help="Let a column be in several projections.")] = False,
     trees: Annotated[
-        bool, typer.Option("--trees", help="Publish the C4.5 trees of the projections in place of their rows.")
+        bool,
+        typer.Option(
+            "--trees",
+            help="Publish the C4.5 trees of the projections in place of their rows. No hierarchy is used then.",
+        ),
     ] = False,
     pareto: Annotated[
         bool,
@@ -100,11 +104,12 @@ def partition(
     report: Report = None,
     as_json: Json = False,
 ) -> None:
-    """Publish columns in several projections, each with the target, and learn from each.
+    """Publish columns in several projections, and learn from each.
 
-    No hierarchy is needed. What is kept is PartAL: each projection alone is k-anonymous, and each row of two of them
-    joined again is there k times. That is weaker than k-anonymity, and the audit says what it leaves open. Nothing
-    is written unless the audit holds. Ctrl-C ends the search with the best that was found.
+    Each projection has the target. No hierarchy is needed. What is kept is PartAL: each projection alone is
+    k-anonymous, and each row of two of them joined again is there k times. That is weaker than k-anonymity, and the
+    audit says what it leaves open. Nothing is written unless the audit holds. Ctrl-C ends the search with the best that
+    was found.
     """
     source = source_of(project, data)
     output.check_outputs([out, plot, report], [source, project.file])
@@ -138,7 +143,7 @@ def partition(
     rows = table.drop(roles.identifier)
     options["public"] = list(roles.public)
     options["domain"] = {name: values for name, values in project.domain.items() if name in rows}
-    options["hierarchies"] = _hierarchies(project, rows, roles.target)
+    options["hierarchies"] = None if trees else _hierarchies(project, rows, roles.target)
     fronts: list[Frontier] = []
     if pareto:
         from shoal.partition import PartitionedClassifier
