@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experiments of Matatov, Rokach and Maimon (2010), Sect. 5.5 and 5.9: accuracy by level, beside TDS and TDR."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymize import TopDownRefinement, TopDownSpecialization
+from shoal.anonymize.task import make_task
+from shoal.data import Table, to_table
+from shoal.papers.dmpd_data import StudyTable, read_study
+from shoal.papers.dmpd_published import LEARNERS, LEVELS
+from shoal.partition import PartitionedClassifier
+from shoal.partition.c45 import fit_c45
+from shoal.partition.encoded import Encoded
+from shoal.partition.judge import TableJudge
+from shoal.partition.naive_bayes import fit_bayes
+from shoal.partition.options import GeneticOptions
+from shoal.partition.prepare import Encoder, prepare
+from shoal.partition.search import search
+from shoal.privacy import KAnonymity
+
+FIT = {"c45": fit_c45, "bayes": fit_bayes}
+FOLDS = 5  # of the wrapper
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One repetition of 5 × 2 cv: a table whose top so many features are public, and one learner.
+
+    Attributes
+    ----------
+    table
+        One of `shoal.papers.dmpd_data.TABLES`.
+    top
+        How many features are public.
+    learner
+        ``"c45"`` or ``"bayes"``.
+    repetition
+        Which of the five times the rows are cut in halves.
+    """
+
+    table: str
+    top: int
+    learner: str
+    repetition: int
+
+    @property
+    def name(self) -> str:
+        """A name for a file.
+
+        >>> Unit("german", 9, "c45", 0).name
+        'german-9-c45-0'
+        """
+        return f"{self.table}-{self.top}-{self.learner}-{self.repetition}"
+
+    def run(self, data: Path, options: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
+        """What is measured: a line for each half, method and level; accuracies are those of the other half.
+
+        Parameters
+        ----------
+        data
+            The folder of the tables.
+        options
+            `population` and `generations` of the search; by default 50 and 100.
+        """
+        study = read_study(data, self.table)
+        lines = []
+        for half, (train, test) in enumerate(study.halves(self.repetition)):
+            own = (_known(study.rows.take(train)), study.rows.take(test))
+            for line in [
+                {"method": "baseline", "accuracy": plain_accuracy(*own, study.target, self.learner)},
+                *self._partitioned(study, *own, seed=2 * self.repetition + half, options=options or {}),
+                *self._top_down(study, *own),
+            ]:
+                lines.append({**vars(self), "half": half, **line})
+        return lines
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The levels of k that are asked for, with 1 first."""
+        return 1, *LEVELS[self.table.removesuffix("-original")]
+
+    def _partitioned(
+        self, study: StudyTable, train: Table, test: Table, *, seed: int, options: Mapping[str, int]
+    ) -> list[dict[str, Any]]:
+        public = study.public(self.top)
+        judge = make_judge(study, train, public, self.learner, seed=seed)
+        truth = _classes(test, study.target)
+        lines = []
+        for k in self.levels:
+            start = time.process_time()
+            found = search(judge, k, options=GeneticOptions(seed=seed, **options))
+            seconds = time.process_time() - start
+            model = PartitionedClassifier(
+                self.learner,
+                k,
+                public=public,
+                domain=study.domain,
+                partitioning=found.best.partitioning.named([name for name in train.names if name != study.target]),
+                folds=FOLDS,
+                unseen="missing",
+                random_state=seed,
+            ).fit(train, study.target)
+            lines.append(
+                {
+                    "method": "dmpd",
+                    "k": k,
+                    "accuracy": float((model.predict(test) == truth).mean()),
+                    "in_search": found.best.accuracy,
+                    "level": found.best.level,
+                    "subsets": [list(names) for names in model.partitioning_],
+                    "seconds": round(seconds, 2),
+                }
+            )
+        return lines
+
+    def _top_down(self, study: StudyTable, train: Table, test: Table) -> list[dict[str, Any]]:
+        """TDS with taxonomies, TDR without, and what is learned from their tables."""
+        public = study.public(self.top)
+        given = {name: study.hierarchies[name] for name in public if name in study.hierarchies}
+        lines = []
+        for k in self.levels[1:]:
+            for name, method in (
+                ("tds", TopDownSpecialization(k, public=public, domain=study.domain, hierarchies=given)),
+                ("tdr", TopDownRefinement(k, public=public, domain=study.domain)),
+            ):
+                recoded = to_table(method.fit_transform(train, study.target))
+                others = to_table(method.transform(test.drop([study.target]))).with_column(test[study.target])
+                accuracy = plain_accuracy(recoded, others, study.target, self.learner)
+                lines.append({"method": name, "k": k, "accuracy": accuracy})
+        return lines
+
+
+def make_judge(study: StudyTable, train: Table, public: list[str], learner: str, *, seed: int) -> TableJudge:
+    """Who judges the partitionings of some rows: the same for all levels, so that each subset is learned once."""
+    task, _ = make_task(
+        train,
+        study.target,
+        privacy=KAnonymity(1),
+        public=public,
+        sensitive=(),
+        domain=study.domain,
+        person=None,
+        hierarchies=None,
+    )
+    return TableJudge(prepare(task), learner, n_folds=FOLDS, seed=seed)
+
+
+def plain_accuracy(train: Table, test: Table, target: str, learner: str) -> float:
+    """The accuracy on test rows of one model of all columns."""
+    encoders = [Encoder.of(train[name], None) for name in train.names if name != target]
+    data = Encoded.of(
+        [each.encode(train[each.name]) for each in encoders],
+        [each.n_known + 1 for each in encoders],
+        train[target].codes,
+        train[target].n_codes,
+        numbers=[each.numbers for each in encoders],
+        missing=[True] * len(encoders),
+    )
+    model = FIT[learner](data, range(len(encoders)))
+    shares = model.probabilities([each.encode(test[each.name], "missing") for each in encoders])
+    guessed = np.array(train[target].names)[shares.argmax(axis=1)]
+    return float((guessed == _classes(test, target)).mean())
+
+
+def _classes(rows: Table, target: str) -> Any:
+    return np.array(rows[target].names)[rows[target].codes]
+
+
+def _known(rows: Table) -> Table:
+    """Without numbers that no row has; which categories there are is known, as it is to Weka."""
+    return Table([column.compact() if column.kind == "numeric" else column for column in rows.values()])
