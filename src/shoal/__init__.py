@@ -28,10 +28,11 @@ from shoal.privacy import (
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
+    PartAL,
     RecursiveDiversity,
     SimpleDiversity,
 )
-from shoal.release import ClustersRelease, EnsembleRelease, TableRelease, TreeRelease, load
+from shoal.release import ClustersRelease, EnsembleRelease, ProjectionsRelease, TableRelease, TreeRelease, load
 
 if TYPE_CHECKING:
     from shoal.anonymize import (
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from shoal.audit.together.ledger import Ledger
     from shoal.clusters import AnonymousClusters
     from shoal.models import AnonymousModel
+    from shoal.partition import PartitionedClassifier
     from shoal.rules import AnonymousRules
     from shoal.trees import AnonymousTreeClassifier
 
@@ -80,6 +82,9 @@ __all__ = [
     "Ledger",
     "Mondrian",
     "OneDimensional",
+    "PartAL",
+    "PartitionedClassifier",
+    "ProjectionsRelease",
     "PromiseError",
     "RecursiveDiversity",
     "ReleaseError",
@@ -117,6 +122,7 @@ _LATER = {
     "Ledger": "shoal.audit.together.ledger",
     "Mondrian": "shoal.anonymize",
     "OneDimensional": "shoal.anonymize",
+    "PartitionedClassifier": "shoal.partition",
     "Rules": "shoal.audit.rules",
     "TopDownRefinement": "shoal.anonymize",
     "TopDownSpecialization": "shoal.anonymize",

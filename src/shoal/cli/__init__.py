@@ -29,6 +29,7 @@ from shoal.cli.generate import generate
 from shoal.cli.init import init
 from shoal.cli.ledger import ledger
 from shoal.cli.options import Usage
+from shoal.cli.partition import partition
 from shoal.cli.pool import pool
 from shoal.cli.predict import predict
 from shoal.cli.publish import publish
@@ -49,7 +50,7 @@ app = typer.Typer(
 )
 VERBS = (
     *(init, describe, tree, clusters, anonymize, compare, rules),
-    *(publish, pool, generate),
+    *(publish, pool, generate, partition),
     *(audit, attack, repair, predict, demo, bench),
 )
 for verb in VERBS:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.audit import Audit
     from shoal.audit.telling import ColumnRanking
-    from shoal.release import EnsembleRelease, TreeRelease
+    from shoal.release import EnsembleRelease, ProjectionsRelease, TreeRelease
 
 # values may come from a stranger's file: none may steer the terminal or turn the reading order around
 _STEERING = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F]
@@ -190,6 +190,11 @@ def write_release(path: Path, release: TreeRelease | EnsembleRelease) -> None:
     """Write a release; it refuses unless its own audit holds."""
     release.save(path)
     written.append(str(path))
+
+
+def write_projections(path: Path, release: ProjectionsRelease) -> None:
+    """Write projections: the release and a file of rows for each."""
+    written.extend(map(str, release.save(path)))
 
 
 def check_report() -> None:

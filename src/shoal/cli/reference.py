@@ -56,6 +56,9 @@ JSON_KEYS = {
     "`leaves`, `classes`, `class_distance`, `disagreement`, `with`, `outlier`), `disagreements` (each `column`, "
     "`severity`, `message`), `outliers`, `promise`, `written`",
     "generate": "`shoal`, `warning`, `rows`, `columns`, `target`, `made_from`, `written`",
+    "partition": "with `--pareto` `frontier` (each `level`, `accuracy`, `projections`, `knee`); where something is "
+    "published `release` (as in its file, without its rows), `audit` (as of `shoal audit`), `level`, `accuracy`, "
+    "`projections`, `interrupted`; `written`",
     "audit": "`what`, `holds`, `smallest_group`, `people`, `rows`, `unit`, `groups`, `exempt_groups`, `requirements`, "
     "`claims`, `public`, `columns` (each `name`, `role`, `use`, `type`, `domain`), `exposed`, `exposed_share`, "
     "`highest_confidence`, `exact`, `group_sizes`, `risk`, `measures` (one each for the target and every sensitive "

@@ -235,7 +235,11 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         seeds = np.random.default_rng(study.options.seed).integers(2**31, size=runs).tolist()
         return [
             frontier(
-                study.judge, options=replace(study.options, seed=seed), algorithm=algorithm, progress=self.progress
+                study.judge,
+                options=replace(study.options, seed=seed),
+                demand=study.judge.demand,
+                algorithm=algorithm,
+                progress=self.progress,
             )
             for seed in seeds
         ]

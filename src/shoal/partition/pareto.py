@@ -60,6 +60,7 @@ def frontier(
     *,
     options: GeneticOptions | None = None,
     least: int = 1,
+    demand: Callable[[Partitioning], bool] | None = None,
     algorithm: Literal["spea2", "nsga2"] = "spea2",
     progress: Callable[[Generation], None] | None = None,
 ) -> Frontier:
@@ -73,6 +74,8 @@ def frontier(
         How to search; by default 50 partitionings and 100 generations, seed 0.
     least
         Levels below this are of no interest: such partitionings are not trained.
+    demand
+        A further condition. What does not meet it is neither trained nor on the frontier.
     algorithm
         `spea2`, as in the paper, or `nsga2`, to check it against.
     progress
@@ -103,7 +106,7 @@ def frontier(
     from shoal.partition._genetic import breed
 
     started = time.perf_counter()
-    archive = _Archive(judge, least)
+    archive = _Archive(judge, least, demand)
 
     def told(number: int) -> None:
         if progress is not None:
@@ -116,8 +119,8 @@ def frontier(
 class _Archive:
     """Gives partitionings their objectives, and keeps all that nothing dominates."""
 
-    def __init__(self, judge: Judge, least: int) -> None:
-        self.judge, self.least = judge, least
+    def __init__(self, judge: Judge, least: int, demand: Callable[[Partitioning], bool] | None) -> None:
+        self.judge, self.least, self.demand = judge, least, demand
         empty = Partitioning(judge.n)
         self.guessing = float(judge.accuracies([empty])[0])
         self.highest = judge.level(empty)
@@ -127,8 +130,12 @@ class _Archive:
     def objectives(self, partitionings: list[Partitioning]) -> NDArray[np.float64]:
         """Two numbers of each, to be made small: what is missing to be always right, and to be one group of all."""
         levels = [self.judge.level(each) for each in partitionings]
-        passed = [number for number, level in enumerate(levels) if level >= self.least]
-        accuracies = np.zeros(len(partitionings))  # and so what is below the least level is dominated by all else
+        passed = [
+            number
+            for number, (each, level) in enumerate(zip(partitionings, levels, strict=True))
+            if level >= self.least and (self.demand is None or self.demand(each))
+        ]
+        accuracies = np.zeros(len(partitionings))  # and so what does not pass is dominated by all else
         if passed:
             accuracies[passed] = self.judge.accuracies([partitionings[number] for number in passed])
         new = [Point(partitionings[number], float(accuracies[number]), levels[number]) for number in passed]

@@ -282,10 +282,11 @@ class ProjectionsRelease:
         # how small a group of people in all projections is would be one more thing to know of them
         return replace(self, verdict=replace(verdict, smallest_group=None))
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path) -> list[Path]:
         """Write the release and, beside it, a CSV file for each projection, such as ``clinic.1.csv``.
 
         Refused unless its own audit holds for exactly this content. The file says that the claim is not k-anonymity.
+        Returns the files that were written.
         """
         check_writable(self.verdict, self.sha256)
         assert self.verdict is not None
@@ -294,3 +295,4 @@ class ProjectionsRelease:
         body = {**self.to_json(names), "audit": self.verdict.to_json(sizes=False)}
         texts = {path.parent / name: table.to_csv() for name, table in zip(names, self.tables, strict=True)}
         save_together(path, body, texts)
+        return [path, *texts]
