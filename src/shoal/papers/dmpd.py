@@ -112,7 +112,7 @@ class Unit:
                 {
                     "method": "dmpd",
                     "k": k,
-                    "accuracy": float((model.predict(test) == truth).mean()),
+                    "accuracy": float((model.predict(test).astype(str) == truth).mean()),
                     "in_search": found.best.accuracy,
                     "level": found.best.level,
                     "subsets": [list(names) for names in model.partitioning_],
@@ -131,8 +131,8 @@ class Unit:
                 ("tds", TopDownSpecialization(k, public=public, domain=study.domain, hierarchies=given)),
                 ("tdr", TopDownRefinement(k, public=public, domain=study.domain)),
             ):
-                recoded = to_table(method.fit_transform(train, study.target))
-                others = to_table(method.transform(test.drop([study.target]))).with_column(test[study.target])
+                recoded = _recoded(train, method.fit_transform(train, study.target), public)
+                others = _recoded(test, method.transform(test.drop([study.target])), public)
                 accuracy = plain_accuracy(recoded, others, study.target, self.learner)
                 lines.append({"method": name, "k": k, "accuracy": accuracy})
         return lines
@@ -168,6 +168,12 @@ def plain_accuracy(train: Table, test: Table, target: str, learner: str) -> floa
     shares = model.probabilities([each.encode(test[each.name], "missing") for each in encoders])
     guessed = np.array(train[target].names)[shares.argmax(axis=1)]
     return float((guessed == _classes(test, target)).mean())
+
+
+def _recoded(rows: Table, frame: Any, public: list[str]) -> Table:
+    """Rows whose public columns are those of a data frame."""
+    found = to_table(frame, kinds=dict.fromkeys(public, "categorical"), only=public)
+    return Table([found[name] if name in found else column for name, column in rows.items()])
 
 
 def _classes(rows: Table, target: str) -> Any:

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data import Table, load_hierarchies, read_table, to_table
+from shoal.data import Hierarchy, Table, load_hierarchies, read_table, to_table
 from shoal.data.table import Column, Kind
 from shoal.errors import DataError
 from shoal.partition.c45 import fit_c45
@@ -76,7 +75,7 @@ class StudyTable:
     rows: Table
     target: str
     ranking: tuple[str, ...]
-    hierarchies: Mapping[str, Any] = field(repr=False)
+    hierarchies: Mapping[str, Hierarchy] = field(repr=False)
 
     @property
     def tops(self) -> tuple[int, ...]:
@@ -111,12 +110,12 @@ def read_study(folder: Path, name: str) -> StudyTable:
     features = [column for column in rows.names if column not in (target, *left_out)]
     rows = rows.select([*features, target])
     ranking = rank_features(rows, target, MOST_PUBLIC.get(name, 9))
-    hierarchies: dict[str, Any] = {}
+    hierarchies: dict[str, Hierarchy] = {}
     if name == "adult":
         hierarchies = dict(load_hierarchies(folder / "hierarchies" / "tds", features))
     for column in ranking:
         if rows[column].kind == "categorical":
-            hierarchies.setdefault(column, {value: "*" for value in rows[column].names})
+            hierarchies.setdefault(column, Hierarchy.from_tree(list(rows[column].names)))
     return StudyTable(name, rows, target, ranking, hierarchies)
 
 

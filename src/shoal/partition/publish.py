@@ -81,13 +81,14 @@ def publish_projections(
     for name in (*names, *(public or ())):
         if name not in table or name == y:
             raise DataError("no-column", f"There is no column {name!r} to project on.{closest(name, table)}")
+    unpublished = set(table.names) - {*names, y} if isinstance(y, str) else set(table.names) - set(names)
     task, given = make_task(
         table.select([*names, *([y] if isinstance(y, str) else [])]),  # of other columns nothing is told
         y,
         privacy=alone,
         public=None if public is None else [name for name in public if name in names],
         sensitive=sensitive,
-        domain=domain,
+        domain=None if domain is None else {name: own for name, own in domain.items() if name not in unpublished},
         person=None,
         hierarchies=None,
     )

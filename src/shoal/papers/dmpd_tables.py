@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `shoal.papers.dmpd` measured, as the paper prints it: Table 1 and Tables 3 to 6, with its numbers beside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.evaluate import bonferroni_dunn, combined_f_test, friedman_test
+from shoal.papers.dmpd_published import LEARNERS, LEVELS, TABLE_1, TABLES_3_TO_6
+
+Line = Mapping[str, Any]
+NAMES = {"c45": "C4.5", "bayes": "naive Bayes"}
+SIGNIFICANT = 0.05
+
+
+def versions() -> dict[str, str]:
+    """What measured."""
+    packages = ("shoal", "pymoo", "numpy", "numba", "scikit-learn")
+    return {"python": python_version(), **{package: version(package) for package in packages}}
+
+
+def merge_parts(folder: Path, file: Path) -> None:
+    """One file of all units that were measured: accuracies of 5 × 2 cv by table, public features, learner and method.
+
+    Nothing is averaged. A repetition that was not run is not there.
+    """
+    cells: dict[tuple[str, int, str, str, int], dict[str, Any]] = {}
+    told: dict[str, str] = {}
+    for path in sorted(folder.glob("*.json")):
+        found = json.loads(path.read_text())
+        told = found["versions"]
+        for line in found["lines"]:
+            key = (line["table"], line["top"], line["learner"], line["method"], line.get("k", 0))
+            cell = cells.setdefault(
+                key, dict(zip(("table", "top", "learner", "method", "k"), key, strict=True)) | {"accuracies": {}}
+            )
+            cell["accuracies"].setdefault(str(line["repetition"]), []).append(round(line["accuracy"], 6))
+            for name in ("in_search", "level", "seconds"):
+                if name in line:
+                    cell.setdefault(name, []).append(round(line[name], 4))
+            if "subsets" in line:
+                cell.setdefault("n_subsets", []).append(len(line["subsets"]))
+    lines = [json.dumps(cells[key]) for key in sorted(cells)]
+    seeds = "halves: repetition; folds and search: 2 * repetition + half"
+    head = f'{{"versions": {json.dumps(told)},\n"seeds": {json.dumps(seeds)},\n"cells": [\n'
+    file.write_text(head + ",\n".join(lines) + "\n]}\n")
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Accuracies of 5 × 2 cv, by table, public features, learner, method and level."""
+
+    cells: Mapping[tuple[str, int, str, str, int], NDArray[np.float64]]
+
+    @classmethod
+    def read(cls, file: Path) -> Measured:
+        """What `merge_parts` wrote; an array of repetitions × 2 for each cell."""
+        found = json.loads(file.read_text())["cells"]
+        return cls(
+            {
+                (cell["table"], cell["top"], cell["learner"], cell["method"], cell["k"]): np.array(
+                    list(cell["accuracies"].values())
+                )
+                for cell in found
+            }
+        )
+
+    def mean(self, *cell: Any) -> float | None:
+        """The mean accuracy of a cell in per cent; None where nothing was measured."""
+        return float(100 * self.cells[cell].mean()) if cell in self.cells else None
+
+    def better(self, ours: tuple[Any, ...], other: tuple[Any, ...]) -> int:
+        """1 where the first is significantly more accurate by the 5 × 2 cv F test, −1 where the second is, else 0."""
+        one, two = self.cells.get(ours), self.cells.get(other)
+        if one is None or two is None or not one.shape == two.shape == (5, 2):
+            return 0
+        if combined_f_test(one, two).p_value >= SIGNIFICANT:
+            return 0
+        return 1 if one.mean() > two.mean() else -1
+
+    def repetitions(self, table: str) -> int:
+        """How often a table was cut in halves, in the cell with the fewest."""
+        return min((len(own) for cell, own in self.cells.items() if cell[0] == table), default=0)
+
+    def compared(self) -> Iterator[tuple[tuple[Any, ...], float, float]]:
+        """Every cell of Table 1 and Tables 3 to 6 that the paper prints for DMPD: which, its accuracy, and ours."""
+        for (table, learner), printed in TABLE_1.items():
+            for k, theirs in zip((0, 1, *LEVELS[table]), printed, strict=True):
+                cell = (table, top_of(table), learner, "dmpd" if k else "baseline", k)
+                own = self.mean(*cell)
+                if own is not None:
+                    yield cell, theirs, own
+        for (table, learner, top), methods in TABLES_3_TO_6.items():
+            for method, printed in methods.items():
+                if (method, top) == ("dmpd", 9):
+                    continue  # these are in Table 1
+                for k, theirs in zip(LEVELS[table], printed, strict=True):
+                    own = self.mean(table, top, learner, method, k)
+                    if own is not None:
+                        yield (table, top, learner, method, k), theirs, own
+
+
+def top_of(table: str) -> int:
+    """How many features are public in Table 1."""
+    return 8 if table in ("nursery", "pima") else 9
+
+
+def within(cells: Iterable[tuple[tuple[Any, ...], float, float]], method: str, points: float = 1.0) -> tuple[int, int]:
+    """How many cells of a method are at most so many points below the paper's, and how many there are.
+
+    >>> cells = [(("pima", 8, "c45", "dmpd", 10), 77.75, 76.8), (("pima", 8, "c45", "dmpd", 20), 77.62, 76.5)]
+    >>> within(cells, "dmpd")
+    (1, 2)
+    """
+    own = [(theirs, ours) for cell, theirs, ours in cells if cell[3] == method]
+    return sum(ours >= theirs - points for theirs, ours in own), len(own)
+
+
+def table_1(measured: Measured) -> str:
+    """Table 1, ours and the paper's; † where a level is significantly less accurate than k = 1."""
+    lines = [_row("table", "learner", "", "baseline", "k = 1", "", "", "", ""), "|---|---|---|" + "---:|" * 6]
+    for table, levels in LEVELS.items():
+        lines.append(_row(f"**{table}**", "", "k", "", "1", *levels))
+        for learner in LEARNERS:
+            cells = [(table, top_of(table), learner, "dmpd" if k else "baseline", k) for k in (0, 1, *levels)]
+            ours = [_number(measured.mean(*cell)) for cell in cells]
+            marked = ["†" if measured.better(cells[1], cell) > 0 else "" for cell in cells]
+            marked[0] = ""
+            lines.append(_row("", NAMES[learner], "ours", *map("".join, zip(ours, marked, strict=True))))
+            lines.append(_row("", "", "paper", *map(_number, TABLE_1[table, learner])))
+    return "\n".join(lines)
+
+
+def tables_3_to_6(measured: Measured, table: str) -> str:
+    """DMPD, TDS and TDR, ours and the paper's; * where TDS or TDR differs significantly from DMPD."""
+    levels = LEVELS[table]
+    lines = [_row("learner", "public", "method", "", *(f"k = {k}" for k in levels)), "|---|---|---|---|" + "---:|" * 4]
+    for learner in LEARNERS:
+        for top in (5, 7, 9):
+            for method in ("dmpd", "tds", "tdr"):
+                ours = []
+                for k in levels:
+                    cell = (table, top, learner, method, k)
+                    worse = measured.better((table, top, learner, "dmpd", k), cell)
+                    mark = "" if method == "dmpd" or not worse else "−*" if worse > 0 else "+*"
+                    ours.append(_number(measured.mean(*cell)) + mark)
+                lines.append(_row(NAMES[learner], f"top {top}", method.upper(), "ours", *ours))
+                theirs = map(_number, TABLES_3_TO_6[table, learner, top][method])
+                lines.append(_row("", "", "", "paper", *theirs))
+    return "\n".join(lines)
+
+
+def ranks(measured: Measured) -> tuple[int, Any, Any] | None:
+    """Over all cases that were measured of all three methods: how many, the Friedman test, and Bonferroni-Dunn."""
+    cases = []
+    for table, top, learner, method, k in measured.cells:
+        own = [measured.mean(table, top, learner, each, k) for each in ("dmpd", "tds", "tdr")]
+        if method == "dmpd" and k > 1 and None not in own:
+            cases.append(own)
+    return (len(cases), friedman_test(cases), bonferroni_dunn(cases)) if len(cases) > 1 else None
+
+
+def page_part(text: str, name: str) -> str:
+    """What stands in a page between ``<!-- name -->`` and the next blank line after its table."""
+    return text.split(f"<!-- {name} -->\n\n")[1].split("\n\n")[0]
+
+
+def with_part(text: str, name: str, table: str) -> str:
+    """The page with that part replaced."""
+    return text.replace(page_part(text, name), table)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _row(*cells: object) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+PARTS: Sequence[tuple[str, Any]] = (
+    ("table 1", table_1),
+    ("tables 3 and 4", lambda measured: tables_3_to_6(measured, "adult")),
+    ("tables 5 and 6", lambda measured: tables_3_to_6(measured, "german")),
+)
