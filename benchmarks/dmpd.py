@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--tops", default="9,5,7", help="how many features are public; 9 means 8 where there are eight")
     parser.add_argument("--learners", default=",".join(LEARNERS))
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--cuts", choices=("training", "all"), default="training", help="rows that numbers are cut by")
     parser.add_argument("--jobs", type=int, default=2, help="processes beside each other; 0: only merge")
     parser.add_argument("--json", type=Path, help="where to write all that was measured")
     options = parser.parse_args()
@@ -42,7 +43,7 @@ def main() -> None:
         if options.data is None:
             parser.error("give --data, or set SHOAL_DATA")
         units = [
-            Unit(table, min(top, MOST_PUBLIC.get(table, 9)), learner, repetition)
+            Unit(table, min(top, MOST_PUBLIC.get(table, 9)), learner, repetition, options.cuts)
             for top in map(int, options.tops.split(","))
             for table in options.only.split(",")
             for learner in options.learners.split(",")

@@ -25,8 +25,8 @@ from shoal.data.table import Column
 from shoal.papers.dmpd import FOLDS, make_judge
 from shoal.papers.dmpd_data import StudyTable, read_study
 from shoal.papers.dmpd_published import TABLE_2
-from shoal.partition.learners import EstimatorFolds, FoldLearner
 from shoal.partition.encoded import stratified_folds
+from shoal.partition.learners import EstimatorFolds, FoldLearner
 from shoal.partition.partitioning import Partitioning, features_of
 from shoal.partition.search import search
 
@@ -58,15 +58,13 @@ def main() -> None:
         one(adult, adult.rows, 9, 50, options.sample, None)
 
 
-def one(
-    study: StudyTable, rows: Table, top: int, k: int, sample: int, minutes: float | None
-) -> tuple[int, float]:
+def one(study: StudyTable, rows: Table, top: int, k: int, sample: int, minutes: float | None) -> tuple[int, float]:
     """Time one table and print its line."""
     wall, cpu = time.perf_counter(), time.process_time()
     model = fit(study, rows, top, k)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     peer = peer_seconds(study, rows, top, k, sample) if sample else None
-    shown = "| | " if peer is None else f"| {peer[0]:,.0f} ({peer[0] / cpu:.0f} times) | {peer[1]:,.0f} ({peer[1] / cpu:.0f} times) "
+    shown = "".join(f"| {each:,.0f} ({each / cpu:.0f} times) " for each in peer) if peer else "| | "
     print(f"| {rows.n_rows:,} | {wall:.1f} | {cpu:.1f} | {minutes or ''} {shown}| {model.level_} |", flush=True)
     return rows.n_rows, cpu
 

@@ -15,7 +15,7 @@ from shoal.anonymize import TopDownRefinement, TopDownSpecialization
 from shoal.anonymize.task import make_task
 from shoal.data import Table, to_table
 from shoal.papers.dmpd_data import StudyTable, read_study
-from shoal.papers.dmpd_published import LEARNERS, LEVELS
+from shoal.papers.dmpd_published import LEVELS
 from shoal.partition import PartitionedClassifier
 from shoal.partition.c45 import fit_c45
 from shoal.partition.encoded import Encoded
@@ -44,12 +44,16 @@ class Unit:
         ``"c45"`` or ``"bayes"``.
     repetition
         Which of the five times the rows are cut in halves.
+    cuts
+        Whether public numbers are put in intervals by the ``"training"`` rows, or by ``"all"`` rows, as the paper seems
+        to have done (see `StudyTable.cut_before`); then only partitionings are measured.
     """
 
     table: str
     top: int
     learner: str
     repetition: int
+    cuts: str = "training"
 
     @property
     def name(self) -> str:
@@ -58,7 +62,7 @@ class Unit:
         >>> Unit("german", 9, "c45", 0).name
         'german-9-c45-0'
         """
-        return f"{self.table}-{self.top}-{self.learner}-{self.repetition}"
+        return f"{self.table}-{self.top}-{self.learner}-{self.repetition}" + "-all" * (self.cuts == "all")
 
     def run(self, data: Path, options: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
         """What is measured: a line for each half, method and level; accuracies are those of the other half.
@@ -71,15 +75,16 @@ class Unit:
             `population` and `generations` of the search; by default 50 and 100.
         """
         study = read_study(data, self.table)
+        if self.cuts == "all":
+            study = study.cut_before(self.top)
         lines = []
         for half, (train, test) in enumerate(study.halves(self.repetition)):
             own = (_known(study.rows.take(train)), study.rows.take(test))
-            for line in [
-                {"method": "baseline", "accuracy": plain_accuracy(*own, study.target, self.learner)},
-                *self._partitioned(study, *own, seed=2 * self.repetition + half, options=options or {}),
-                *self._top_down(study, *own),
-            ]:
-                lines.append({**vars(self), "half": half, **line})
+            found = self._partitioned(study, *own, seed=2 * self.repetition + half, options=options or {})
+            if self.cuts == "training":
+                found.append({"method": "baseline", "accuracy": plain_accuracy(*own, study.target, self.learner)})
+                found += self._top_down(study, *own)
+            lines += [{**vars(self), "half": half, **line} for line in found]
         return lines
 
     @property
@@ -110,7 +115,7 @@ class Unit:
             ).fit(train, study.target)
             lines.append(
                 {
-                    "method": "dmpd",
+                    "method": "dmpd" if self.cuts == "training" else "dmpd, cuts of all rows",
                     "k": k,
                     "accuracy": float((model.predict(test).astype(str) == truth).mean()),
                     "in_search": found.best.accuracy,
@@ -173,7 +178,7 @@ def plain_accuracy(train: Table, test: Table, target: str, learner: str) -> floa
 def _recoded(rows: Table, frame: Any, public: list[str]) -> Table:
     """Rows whose public columns are those of a data frame."""
     found = to_table(frame, kinds=dict.fromkeys(public, "categorical"), only=public)
-    return Table([found[name] if name in found else column for name, column in rows.items()])
+    return Table([found.get(name, column) for name, column in rows.items()])
 
 
 def _classes(rows: Table, target: str) -> Any:
