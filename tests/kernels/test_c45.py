@@ -33,7 +33,7 @@ def kernel_input(features):
         np.concatenate(numbers),
         np.concatenate([[0], np.cumsum([len(own) for own in numbers])[:-1]]),
     )
-    return np.array([feature.codes for feature in features], dtype=np.uint16), about
+    return np.array([feature.codes for feature in features], dtype=np.int32).T.copy(), about
 
 
 def described(tree, features, node=0):
@@ -66,6 +66,32 @@ def test_trees_and_probabilities_are_those_of_the_twin(seed, n_rows, n_features,
     assert np.allclose(out, [twin.probabilities(slow, row) for row in range(n_rows)], rtol=1e-12)
 
 
+def test_numbers_with_many_more_values_than_a_node_has_rows():
+    """Codes are then counted by themselves and sorted."""
+    rng = np.random.default_rng(0)
+    numbers = [np.arange(3000.0), np.sqrt(np.arange(70_000.0))]
+    features = [Feature(rng.integers(0, len(own), 240), len(own), own) for own in numbers]
+    features.append(Feature(rng.integers(0, 900, 240) // 30, 400))
+    classes = (features[0].codes > 1700) ^ (features[1].codes > 20_000) ^ (rng.random(240) < 0.1)
+    twin = C45(features, classes.astype(np.int32), 2)
+    slow = twin.fit(np.arange(240), [0, 1, 2])
+    codes, about = kernel_input(features)
+    rows = np.arange(240, dtype=np.int32)
+    fast = c45.fit(codes, classes.astype(np.int32), rows, np.arange(3), about, 2, c45.log_table(240))
+    assert described(fast, features) == twin.described(slow)
+    assert (fast[0] >= 0).sum() > 3
+
+
+def test_more_features_than_there_are_marks_for():
+    features, classes = random_table(5, 60, 70, 2, 0.3)
+    twin = C45(features, classes, 2)
+    slow = twin.fit(np.arange(60), range(70))
+    codes, about = kernel_input(features)
+    rows = np.arange(60, dtype=np.int32)
+    fast = c45.fit(codes, classes.astype(np.int32), rows, np.arange(70), about, 2, c45.log_table(60))
+    assert described(fast, features) == twin.described(slow)
+
+
 def test_subtree_raising_is_met():
     """Among the random tables are some whose trees have a raised branch, so the test above covers it."""
     raised = 0
@@ -82,7 +108,7 @@ def test_subtree_raising_is_met():
 
 def test_out_of_fold_is_a_tree_of_the_other_folds():
     features, classes = random_table(3, 70, 3, 3, 0.2)
-    folds = np.random.default_rng(0).integers(0, 4, 70)
+    folds = np.random.default_rng(0).integers(0, 4, 70).astype(np.int32)
     codes, about = kernel_input(features)
     used, out = np.array([0, 2]), np.full((70, 3), np.nan)
     c45.out_of_fold(codes, classes.astype(np.int32), folds, 4, used, about, 3, c45.log_table(70), out)

@@ -17,7 +17,7 @@ BY_CLASS = [
     Mondrian(5, public=["city"]),
     Incognito(5, public=["city"]),
     TopDownSpecialization(5, public=["city"]),
-    KOptimize(5, public=["city"], max_nodes=500),
+    KOptimize(5, public=["city"], max_nodes=500, max_seconds=None),
     OneDimensional(5, public=["city"]),
 ]
 

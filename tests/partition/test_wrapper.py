@@ -83,6 +83,16 @@ class TestWrapper:
         assert len(small.asked) > 12
         assert len(tight._odds) <= 4
 
+    def test_on_threads_the_answers_are_the_same(self, monkeypatch):
+        rng = np.random.default_rng(1)
+        codes, target = rng.integers(0, 3, (6, 80)), rng.integers(0, 2, 80)
+        folds = stratified_folds(target, 4, rng)
+        data = Encoded.of(codes, [3] * 6, target, 2)
+        some = [Partitioning.of(6, [[a, b], [c]]) for a in range(6) for b in range(a) for c in range(b)]
+        one_by_one = Wrapper(C45Folds(data, folds), target, 2, folds).accuracies(some)
+        monkeypatch.setattr("shoal.partition.wrapper.PASSES", 10**6)
+        assert Wrapper(C45Folds(data, folds), target, 2, folds).accuracies(some).tolist() == one_by_one.tolist()
+
     def test_a_tie_goes_to_the_first_class(self):
         told = Told({(0,): [[0.5, 0.5]] * 4})
         assert Wrapper(told, [0, 0, 1, 1], 2, [0, 1, 0, 1]).accuracies([Partitioning.of(1, [[0]])]).tolist() == [0.5]

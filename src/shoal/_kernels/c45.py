@@ -19,9 +19,11 @@ import numpy as np
 from numba import njit
 
 from shoal._kernels.c45_prune import collapse, prune
-from shoal._kernels.c45_split import LEAST, SMALL, all_values, best_cut, part
+from shoal._kernels.c45_split import LEAST, SMALL, all_values, ascend, best_cut, count_one, count_together, part, there
 
 NEARLY = 1e-3  # how far a gain may stay below the average
+FEW = 16  # codes that are looked at one after the other, however few people there are
+MANY = 3  # times as many codes as are there make it worth to sort those
 
 
 @njit(cache=True, nogil=True)
@@ -71,7 +73,7 @@ def probabilities(codes, rows, about, tree, out):
         node, before = 0, 0
         while feature[node] >= 0:
             f = feature[node]
-            code = np.int64(codes[f, row])
+            code = np.int64(codes[row, f])
             before = node
             if code >= n_known[f]:
                 node = first[node] + gap[node]
@@ -84,6 +86,12 @@ def probabilities(codes, rows, about, tree, out):
         people = end[node] - start[node] + n_classes
         for c in range(n_classes):
             out[row, c] = (counts[node, c] + 1) / people
+
+
+@njit(cache=True, nogil=True)
+def _bit(j):
+    """The mark of a feature that cannot split a node or anything below it; there are marks for the first 64."""
+    return np.uint64(1) << np.uint64(j) if j < 64 else np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
@@ -106,10 +114,13 @@ def grow(codes, classes, rows, features, about, n_classes, logs):
     n_values, ordered, n_known, numbers, number_at = about
     n_features, n_rows = len(features), len(rows)
     most = 2
+    offset = np.zeros(n_features + 1, dtype=np.int64)
     for j in range(n_features):
         most = max(most, n_values[features[j]])
-    by_code = np.zeros((most, n_classes + 1), dtype=np.int32)  # of one feature in one node; all zero between features
-    seen = np.empty(most, dtype=np.int32)
+        offset[j + 1] = offset[j] + n_values[features[j]] * n_classes
+    block = np.zeros(offset[-1], dtype=np.int32)  # people of a node by feature, code and class; zero between nodes
+    columns, starts = np.empty(n_features, dtype=np.int64), np.empty(n_features, dtype=np.int64)
+    seen, sorting = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     known, side = np.empty(n_classes, dtype=np.int64), np.empty(n_classes, dtype=np.int64)
     spare = np.empty(n_rows, dtype=np.int32)
     below = _last_below(codes, rows, features, about)
@@ -138,24 +149,38 @@ def grow(codes, classes, rows, features, about, n_classes, logs):
         n = end[node] - start[node]
         if n < 2 * LEAST or counts[node].max() == n:
             continue
-        total, valid = 0.0, 0
+        here = rows[start[node] : end[node]]
+        few = max(FEW, n // 2)
+        n_columns = 0
         for j in range(n_features):
             gain[j] = -1.0
-            bit = np.uint64(1) << np.uint64(j) if j < 64 else np.uint64(0)
-            if closed[node] & bit:
+            f = features[j]
+            if n_values[f] <= few and not closed[node] & _bit(j):
+                columns[n_columns], starts[n_columns] = f, offset[j]
+                n_columns += 1
+        count_together(codes, classes, here, columns, starts, n_columns, n_classes, block)
+        total, valid = 0.0, 0
+        for j in range(n_features):
+            if closed[node] & _bit(j):
                 continue
             f = features[j]
-            here = rows[start[node] : end[node]]
+            by_code = block[offset[j] : offset[j + 1]].reshape((n_values[f], n_classes))
+            if n_values[f] <= few:
+                n_seen = there(by_code, 0, n_values[f], seen)
+            else:
+                n_seen = count_one(codes, classes, here, f, by_code, seen)
+                if ordered[f] and n_values[f] < MANY * n_seen:  # to look at every code is cheaper than to sort
+                    n_seen = there(by_code, 0, n_values[f], seen)
+                elif ordered[f]:
+                    ascend(seen[:n_seen], sorting, n_values[f])
             if ordered[f]:
                 single, gain[j], ratio[j], low[j], high[j] = best_cut(
-                    codes[f], classes, here, n_known[f], counts[node], logs, by_code, seen, known, side
+                    by_code, seen, n_seen, n_known[f], counts[node], logs, known, side
                 )
             else:
-                single, gain[j], ratio[j] = all_values(
-                    codes[f], classes, here, n_known[f], counts[node], logs, by_code, seen, known
-                )
+                single, gain[j], ratio[j] = all_values(by_code, seen, n_seen, n_known[f], counts[node], logs, known)
             if single:  # and below this node too
-                closed[node] |= bit
+                closed[node] |= _bit(j)
             if gain[j] >= 0.0 and not many[j]:
                 total += gain[j]
                 valid += 1
@@ -179,8 +204,8 @@ def grow(codes, classes, rows, features, about, n_classes, logs):
             counts = _longer_table(counts)
         part(codes, classes, rows, spare, about, (feature, cut, first, width, gap, start, end, counts), node)
         own = closed[node]
-        if not ordered[f] and best < 64:
-            own |= np.uint64(1) << np.uint64(best)
+        if not ordered[f]:
+            own |= _bit(best)
         for child in range(first[node], n_nodes):
             feature[child] = -1
             closed[child] = own
@@ -199,7 +224,7 @@ def grow(codes, classes, rows, features, about, n_classes, logs):
 @njit(cache=True, nogil=True)
 def _many_valued(features, about, n_rows):
     """Features with so many values beside the rows that they do not count in the average gain (unless all are)."""
-    n_values, ordered, n_known, _, _ = about
+    _, ordered, n_known, _, _ = about
     many = np.zeros(len(features), dtype=np.bool_)
     for j in range(len(features)):
         f = features[j]
@@ -220,7 +245,7 @@ def _last_below(codes, rows, features, about):
             continue
         own = below[number_at[f] : number_at[f] + n_known[f]]
         for i in range(len(rows)):
-            code = codes[f, rows[i]]
+            code = codes[rows[i], f]
             if code < n_known[f]:
                 own[code] = code
         for code in range(1, len(own)):

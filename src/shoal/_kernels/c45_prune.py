@@ -134,7 +134,7 @@ def _more_errors(codes, classes, rows, about, tree, node, largest, errors, more,
         at = largest
         while feature[at] >= 0:
             f = feature[at]
-            code = np.int64(codes[f, row])
+            code = np.int64(codes[row, f])
             if code >= n_known[f]:
                 at = first[at] + gap[at]
             elif ordered[f]:

@@ -7,6 +7,7 @@ categories) and how many of its codes are known; codes above are missing.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from statistics import NormalDist
@@ -88,7 +89,7 @@ class C45:
         least = min(max(0.1 * len(known) / self.n_classes, LEAST), 25)
         values = sorted(set(feature.codes[known].tolist()))
         best, chosen, tried = 0.0, None, 0
-        for low, high in zip(values, values[1:], strict=False):
+        for low, high in itertools.pairwise(values):
             parts = [known[feature.codes[known] <= low], known[feature.codes[known] > low]]
             if min(map(len, parts)) >= least:
                 tried += 1

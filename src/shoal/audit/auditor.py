@@ -11,7 +11,7 @@ from shoal.audit.result import Audit
 from shoal.audit.rules import Rules
 from shoal.audit.subject import audit_subject
 from shoal.errors import DataError
-from shoal.privacy import Requirement
+from shoal.privacy import Requirement, as_requirement, partal_asked
 from shoal.release import (
     ClustersRelease,
     EnsembleRelease,
@@ -139,6 +139,10 @@ def audit(
         from shoal.audit.rules.released import audit_rules
 
         return audit_rules(release, X, y, public=public, privacy=privacy, person=person)
+    if isinstance(release, EnsembleRelease) and _partal(release, privacy):
+        from shoal.audit.projected_trees import audit_projected_trees
+
+        return audit_projected_trees(release, X, y, public=public, privacy=privacy, person=person)
     if isinstance(release, EnsembleRelease):
         from shoal.audit.ensembles import audit_ensemble
 
@@ -146,3 +150,8 @@ def audit(
     from shoal.audit.trees import audit_tree
 
     return audit_tree(release, X, y, public=public, privacy=privacy, person=person)
+
+
+def _partal(release: EnsembleRelease, privacy: Requirement | int | None) -> bool:
+    """Whether PartAL is asked for."""
+    return partal_asked(release.requirement if privacy is None else as_requirement(privacy)) is not None

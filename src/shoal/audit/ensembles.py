@@ -48,7 +48,7 @@ def audit_ensemble(
     )
     findings = _describe(groups.people[failing], counted) + findings
     for number, (tree, each) in enumerate(zip(release.trees, counted, strict=True)):
-        findings += [_in_tree(finding, number) for finding in compare_rows(tree, each)]
+        findings += [in_tree(finding, number) for finding in compare_rows(tree, each)]
     findings += compare_people(release.trees[0], groups) + more_than_claimed(release.trees[0], whose)
     if len(release.trees) > 1:
         findings.append(worst_case())
@@ -102,5 +102,6 @@ def _describe(sizes: Any, counted: list[Recount]) -> list[Finding]:
     return findings
 
 
-def _in_tree(finding: Finding, number: int) -> Finding:
+def in_tree(finding: Finding, number: int) -> Finding:
+    """What was found of one of the trees."""
     return replace(finding, message=f"Tree {number + 1}: {finding.message}", nodes=())

@@ -27,7 +27,7 @@ from shoal.audit.together.pinned import pinned
 from shoal.audit.together.product import Product
 from shoal.audit.together.released import ReleasedProjections, ReleasedTable
 from shoal.audit.together.rows_read import in_kind, read_rows
-from shoal.audit.told_together import Counted, TogetherAudit, judge
+from shoal.audit.told_together import Counted, TogetherAudit, check_one_row_each, judge
 from shoal.audit.unknowns import missing_figure
 from shoal.data.domain import check_sensitive
 from shoal.data.table import Column, Table
@@ -51,16 +51,11 @@ def audit_projections(
     What is asked of groups, besides PartAL, is asked of the groups that all projections together tell apart: their
     numbers of people are not published, so that is the worst case.
     """
-    if person is not None:
-        raise DataError(
-            "person-not-counted",
-            "Projections take every row for a person, and PartAL counts rows: people with several rows cannot be "
-            "counted in them. Leave out person=, or publish one row a person.",
-        )
     if X is None:
         raise DataError(
             "rows-needed", "What projections tell together can only be counted in the original rows. Give them."
         )
+    check_one_row_each(release.tables[0], X, person, named=release.columns, public=public)
     requirement = release.requirement if privacy is None else as_requirement(privacy)
     known = attacker_knows(release, public)
     subjects = [ReleasedTable(table) for table in release.tables]
@@ -69,8 +64,11 @@ def audit_projections(
     alone = KAnonymity(least_people(requirement) if k is None else k)
     for number, table in enumerate(release.tables, 1):
         seen = None if public is None else [name for name in table.columns if name in known]
-        own = audit_table(table, rows.select(table.columns), public=seen, privacy=alone)
-        findings += [_of_projection(finding, number) for finding in own.findings]
+        own = audit_table(
+            table, rows.select([name for name in table.columns if name in rows]), public=seen, privacy=alone
+        )
+        # of whom one projection alone makes the class certain is told with all of them
+        findings += [_of_projection(finding, number) for finding in own.findings if finding.code != "target-certain"]
     product = Product(subjects, rows, known, [None] * len(subjects))
     every = list(range(len(subjects)))
     groups = group_people(product.spans(every), None, 1, target_is_public=False)
@@ -85,7 +83,7 @@ def audit_projections(
             pinned=pinned(tellings(product, every)),
             named=[tuple(name for name in table.columns if name != release.target) for table in release.tables],
         ),
-        [target, *(_sensitive(rows[name]) for name in release.sensitive if name not in known)],
+        _sensitive(release, rows, target, known),
         findings,
         what=ReleasedProjections(release).what,
         part="projection",
@@ -122,12 +120,19 @@ def _values(column: Column) -> NDArray[Any]:
 
 def _read(release: ProjectionsRelease, X: Any, y: Any) -> Table:
     table = read_rows([release], X, y)
-    return Table(in_kind(table[name], release.attribute(name).type) for name in release.columns)
+    kinds = release.kinds
+    hidden = [table[name] for name in release.columns if name not in kinds and name in table]
+    return Table([*(in_kind(table[name], kind) for name, kind in kinds.items()), *hidden])
 
 
-def _sensitive(column: Column) -> Column:
-    check_sensitive(column)
-    return column.compact()
+def _sensitive(release: ProjectionsRelease, rows: Table, target: Column, known: Collection[str]) -> list[Column]:
+    """The private columns that a requirement about values is asked of."""
+    columns = [target] if release.target not in known else []
+    for name in release.sensitive:
+        if name not in known:
+            check_sensitive(rows[name])
+            columns.append(rows[name].compact())
+    return columns
 
 
 def _published(

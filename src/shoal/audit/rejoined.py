@@ -43,7 +43,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Rejoined:
-    """The levels of a partitioning (Definition 8 of [1]_).
+    """The levels of a partitioning.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Rejoined:
 
     References
     ----------
-    .. [1] N. Matatov, L. Rokach, O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
-       Information Sciences 180 (2010), 2696-2720, doi:10.1016/j.ins.2010.03.011.
+    N. Matatov, L. Rokach and O. Maimon, "Privacy-preserving data mining: A feature set partitioning approach",
+    Information Sciences 180(14), 2010, Definition 8, doi:10.1016/j.ins.2010.03.011.
 
     Examples
     --------
@@ -81,26 +81,33 @@ class Rejoined:
 
 
 def rejoin(sides: Sequence[Side]) -> Rejoined:
-    """The levels of some sides together."""
+    """The levels of some sides together; the classes of all have the same numbers."""
     groups = tuple(int(np.bincount(side.group).min()) for side in sides)
-    sal = min((_fewest_rows(one, other) for one, other in combinations(sides, 2)), default=None)
-    return Rejoined(groups, sal)
+    n_classes = max(int(side.target.max()) for side in sides) + 1
+    by_class = [_fewest_of(side.group, side.target, n_classes) for side in sides]
+    levels = []
+    for (one, mine), (other, others) in combinations(zip(sides, by_class, strict=True), 2):
+        alike = one.known.keys() & other.known.keys() or one.hidden.keys() & other.hidden.keys()
+        levels.append(_joined_by_more(one, other) if alike else _least_product(mine, others))
+    return Rejoined(groups, min(levels, default=None))
 
 
-def _fewest_rows(one: Side, other: Side) -> int:
-    """The fewest equal rows in the natural join of two sides."""
-    known = [name for name in one.known if name in other.known]
-    hidden = [name for name in one.hidden if name in other.hidden]
-    cells = [(one.target, other.target), *((one.known[name], other.known[name]) for name in known)]
-    if not hidden:
-        # a group of each side that have a class in common join to the product of their rows of it
-        mine, others = _together(cells)
-        least = [_fewest_of(side.group, cell, mine, others) for side, cell in ((one, mine), (other, others))]
-        both = (least[0] > 0) & (least[1] > 0)
-        joined = least[0][both] * least[1][both]
-        return int(joined.min()) if len(joined) else 0
-    mine, others = _together([*cells, *((one.hidden[name], other.hidden[name]) for name in hidden)])
-    return _fewest_joined(_counts(one, mine, others), _counts(other, others, mine))
+def _least_product(one: Ids, other: Ids) -> int:
+    """A group of each side with a cell in common join to the product of their rows of it: the least of these."""
+    rows = one * other
+    return int(rows[rows > 0].min()) if (rows > 0).any() else 0
+
+
+def _joined_by_more(one: Side, other: Side) -> int:
+    """The fewest equal rows in the natural join of two sides that have more columns in common than the target."""
+    cells = [(one.target, other.target)]
+    cells += [(one.known[name], other.known[name]) for name in one.known if name in other.known]
+    hidden = [(one.hidden[name], other.hidden[name]) for name in one.hidden if name in other.hidden]
+    mine, others = _together([*cells, *hidden])
+    n = int(max(mine.max(), others.max())) + 1
+    if hidden:  # rows with other values there are equal all the same, so their products add up
+        return _fewest_joined(_counts(one, mine, n), _counts(other, others, n))
+    return _least_product(_fewest_of(one.group, mine, n), _fewest_of(other.group, others, n))
 
 
 def _together(pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[Ids, Ids]:
@@ -111,20 +118,19 @@ def _together(pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[Ids, 
     return both[:n], both[n:]
 
 
-def _fewest_of(group: Ids, cell: Ids, mine: Ids, others: Ids) -> Ids:
-    """For each cell the fewest rows of it that a group has; 0 where no group has any."""
-    n = int(max(mine.max(), others.max())) + 1
+def _fewest_of(group: Ids, cell: Ids, n: int) -> Ids:
+    """For each of `n` cells the fewest rows of it that a group has; 0 where no group has any."""
     pairs, rows = np.unique(group * n + cell, return_counts=True)
-    least = np.full(n, np.iinfo(np.int64).max)
+    most = np.iinfo(np.int64).max
+    least = np.full(n, most)
     np.minimum.at(least, pairs % n, rows)
-    return np.where(least == np.iinfo(np.int64).max, 0, least)
+    return np.where(least == most, 0, least)
 
 
-def _counts(side: Side, cell: Ids, others: Ids) -> sparse.csr_array:
-    """How many rows of each group and class have each cell."""
+def _counts(side: Side, cell: Ids, n: int) -> sparse.csr_array:
+    """How many rows of each group and class have each of `n` cells."""
     row = numbered([side.group, side.target], len(cell))
-    shape = (int(row.max()) + 1, int(max(cell.max(), others.max())) + 1)
-    return sparse.csr_array((np.ones(len(cell), dtype=np.int64), (row, cell)), shape=shape)
+    return sparse.csr_array((np.ones(len(cell), dtype=np.int64), (row, cell)), shape=(int(row.max()) + 1, n))
 
 
 def _fewest_joined(one: sparse.csr_array, other: sparse.csr_array) -> int:

@@ -6,7 +6,7 @@ PartAL is about rejoined rows, so a verdict on it alone would say less than it s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -19,8 +19,11 @@ from shoal.audit.groups import Groups, Ids
 from shoal.audit.rejoined import Rejoined, classes_left
 from shoal.audit.result import Audit, Finding, Part
 from shoal.audit.together.pinned import Pinned
+from shoal.audit.whose import whose_rows
 from shoal.data.table import Column
-from shoal.privacy import NOT_K_ANONYMITY, PartAL, Requirement, asked_of_groups, partal_asked
+from shoal.errors import DataError, RequirementError
+from shoal.privacy import NOT_K_ANONYMITY, PartAL, Requirement, asked_of_groups, needs_values, partal_asked
+from shoal.release import TableRelease, TreeRelease
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +122,24 @@ class TogetherAudit(Audit):
         }
 
 
+def check_one_row_each(
+    release: TableRelease | TreeRelease,
+    X: Any,
+    person: str | None,
+    *,
+    named: Collection[str],
+    public: Collection[str] | None,
+) -> None:
+    """Refuse people with several rows: PartAL counts rows. The parameters are those of `whose_rows`."""
+    whose = whose_rows(release, X, person, named=named, public=public)
+    if whose is not None and int(whose.max()) + 1 < len(whose):
+        raise DataError(
+            "person-not-counted",
+            "Projections, and trees learned from them, take every row for a person, and PartAL counts rows: people "
+            "with several rows cannot be counted in them. Publish one row a person.",
+        )
+
+
 def judge(
     requirement: Requirement,
     counted: Counted,
@@ -150,6 +171,11 @@ def judge(
     failing = np.zeros(len(groups), dtype=bool)
     found = list(findings)
     if of_groups is not None:
+        if needs_values(of_groups) and not sensitive:
+            raise RequirementError(
+                "nothing-sensitive",
+                "A requirement about private values needs a private target or a private column named as sensitive.",
+            )
         parts, failing, more = ask(of_groups, list(sensitive), groups, counts_for)
         found += more
     if k is not None:

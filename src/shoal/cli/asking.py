@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -109,8 +111,21 @@ def _asked(release: TreeRelease, project: Project) -> Requirement:
         return release.requirement
     if project.options & {"k", "confidence"}:
         return required
+    from shoal.privacy import partal_asked
+
+    if partal_asked(release.requirement) is not None:  # what was published by level is held to the project's level
+        required = as_level(required)
     both: Requirement = release.requirement & required  # type: ignore[operator]
     return both
+
+
+def as_level(required: Requirement) -> Requirement:
+    """What a project asks, as it is asked of projections: k is a level (PartAL) there."""
+    from shoal.privacy import KAnonymity, PartAL
+    from shoal.privacy.parts import parts_of
+
+    parts = [PartAL(part.k) if isinstance(part, KAnonymity) else part for part in parts_of(required)]
+    return functools.reduce(operator.and_, parts)
 
 
 def _required(project: Project) -> Requirement:

@@ -122,7 +122,7 @@ def _look(
 ) -> tuple[Ledger, JointAudit, str]:
     """The ledger, the joint audit, and the fingerprint of the release."""
     loaded = open_release(release, "ledger")
-    check_kind(loaded, "ledger", "tree", "ensemble", "clusters", "model", "rules", "table")
+    check_kind(loaded, "ledger", "tree", "ensemble", "clusters", "model", "projections", "rules", "table")
     source = source_of(project, data)
     book = _open(project, source)
     with output.busy("Counting"):

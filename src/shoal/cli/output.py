@@ -192,9 +192,9 @@ def write_release(path: Path, release: TreeRelease | EnsembleRelease) -> None:
     written.append(str(path))
 
 
-def write_projections(path: Path, release: ProjectionsRelease) -> None:
-    """Write projections: the release and a file of rows for each."""
-    written.extend(map(str, release.save(path)))
+def write_parts(path: Path, release: ProjectionsRelease | EnsembleRelease) -> None:
+    """Write projections, a file of rows for each, or the trees that stand in their place."""
+    written.extend(map(str, release.save(path) or [path]))
 
 
 def check_report() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import output
+from shoal.cli.asking import as_level
 from shoal.cli.options import Data, Json, Report, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import read_data, resolve_roles, source_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from shoal.partition.options import Generation, Point
     from shoal.partition.pareto import Frontier
     from shoal.privacy import Requirement
-    from shoal.release import ProjectionsRelease
+    from shoal.release import EnsembleRelease, ProjectionsRelease
 
 
 class Learner(StrEnum):
@@ -79,6 +80,9 @@ def partition(
         bool, typer.Option("--level-aware", help="Put public numbers in intervals of at least k rows.")
     ] = False,
     overlapping: Annotated[bool, typer.Option("--overlapping", help="Let a column be in several projections.")] = False,
+    trees: Annotated[
+        bool, typer.Option("--trees", help="Publish the C4.5 trees of the projections in place of their rows.")
+    ] = False,
     pareto: Annotated[
         bool,
         typer.Option("--pareto", help="Search for all levels at once, and show what each step of privacy costs."),
@@ -123,6 +127,7 @@ def partition(
         "suppress": suppress,
         "level_aware": level_aware,
         "overlapping": overlapping,
+        "publish": "trees" if trees else "projections",
         "reproducible": reproducible,
         "random_state": seed,
     }
@@ -150,7 +155,7 @@ def partition(
         if report is not None:
             output.write_audit_report(report, made.release, made.verdict)
         if out is not None:
-            output.write_projections(out, made.release)
+            output.write_parts(out, made.release)
     if plot is not None:
         from shoal.report.plot_frontier import plot_frontier
 
@@ -169,20 +174,20 @@ def partition(
 
 
 def _promise(project: Project, demand: Demand | None, *, need_k: bool) -> tuple[int, Requirement]:
-    """The level, and the whole requirement: k of the project is a level here, the rest is asked of groups."""
-    from shoal.privacy import KAnonymity, PartAL
-    from shoal.privacy.parts import parts_of
+    """The level, and all that is required: k of the project is a level here, the rest is asked of groups."""
+    from shoal.privacy import PartAL, partal_asked
 
     asked = project.requirement()
-    if asked is None and need_k:
-        raise Usage("No promise: say which level to keep, with -k 10 or [privacy] k in shoal.toml.")
-    parts = () if asked is None else parts_of(asked)
-    k = max((part.k for part in parts if isinstance(part, KAnonymity)), default=1)
-    requirement: Requirement = PartAL(k)
-    for part in parts:
-        if not isinstance(part, KAnonymity) or demand is Demand.k_anonymity:
-            requirement = requirement & part  # type: ignore[operator]
-    return k, requirement
+    if asked is None:
+        if need_k:
+            raise Usage("No promise: say which level to keep, with -k 10 or [privacy] k in shoal.toml.")
+        return 1, PartAL(1)
+    level = as_level(asked)
+    k = partal_asked(level)
+    if k is None:
+        k, level = 1, PartAL(1) & level
+    both: Requirement = level & asked  # type: ignore[operator]
+    return k, both if demand is Demand.k_anonymity else level
 
 
 def _best_of(fronts: list[Frontier]) -> tuple[Point, ...]:
@@ -197,7 +202,7 @@ class _Made:
     """What was published, and its audit."""
 
     model: PartitionedClassifier
-    release: ProjectionsRelease
+    release: ProjectionsRelease | EnsembleRelease
     verdict: Audit
 
     def say(self) -> None:

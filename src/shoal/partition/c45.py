@@ -33,6 +33,11 @@ def about_features(data: Encoded) -> About:
     )
 
 
+def by_row(codes: Ints) -> Ints:
+    """Codes as the kernel wants them: all features of a row together."""
+    return np.ascontiguousarray(codes.T)
+
+
 @dataclass(frozen=True, eq=False)
 class C45Tree:
     """A C4.5 tree; node 0 is the root, children stand together behind their parent.
@@ -65,11 +70,11 @@ class C45Tree:
         """Laplace-corrected shares of the classes for each row; where nobody was in a leaf, those of its parent."""
         from shoal._kernels import c45
 
-        rows = matrix(codes)
-        out = np.empty((rows.shape[1], self.counts.shape[1]))
+        rows = by_row(matrix(codes))
+        out = np.empty((len(rows), self.counts.shape[1]))
         start, end = np.zeros_like(self.first), self.counts.sum(axis=1, dtype=np.int32)
         tree = (self.feature, self.cut, self.first, self.width, self.gap, start, end, self.counts)
-        c45.probabilities(rows, np.arange(rows.shape[1], dtype=np.int32), self.about, tree, out)
+        c45.probabilities(rows, np.arange(len(rows), dtype=np.int32), self.about, tree, out)
         return out
 
     def children(self, node: int) -> range:
@@ -142,7 +147,9 @@ def fit_c45(data: Encoded, features: Sequence[int], rows: NDArray[Any] | None = 
     own = np.arange(data.n_rows, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
     about = about_features(data)
     logs = c45.log_table(len(own))
-    tree = c45.fit(data.codes, data.target, own, np.asarray(features, dtype=np.int64), about, data.n_classes, logs)
+    tree = c45.fit(
+        by_row(data.codes), data.target, own, np.asarray(features, dtype=np.int64), about, data.n_classes, logs
+    )
     feature, cut, first, width, gap, _, _, counts = tree
     kept = [0]
     new_first = []

@@ -39,7 +39,7 @@ class Encoded:
     ((2, 3), [3, 2])
     """
 
-    codes: NDArray[Any]
+    codes: NDArray[np.int32]
     n_known: NDArray[np.int64]
     numbers: tuple[Numbers | None, ...]
     target: NDArray[np.int32]
@@ -80,11 +80,9 @@ class Encoded:
         return len(self.target)
 
 
-def matrix(codes: Sequence[Any]) -> NDArray[Any]:
-    """Codes as features × rows, in a type that kernels take: 16 bits where they suffice."""
-    largest = max((int(np.max(own, initial=0)) for own in codes), default=0)
-    together = np.asarray(codes, dtype=np.uint16 if largest < 2**16 else np.int32)
-    return np.ascontiguousarray(together.reshape(len(codes), -1))
+def matrix(codes: Sequence[Any]) -> NDArray[np.int32]:
+    """Codes as features × rows."""
+    return np.asarray(codes, dtype=np.int32).reshape(len(codes), -1)
 
 
 def stratified_folds(target: NDArray[Any], n_folds: int, rng: np.random.Generator) -> NDArray[np.int32]:

@@ -19,18 +19,19 @@ from shoal.data.domain import Domain
 from shoal.data.frames import to_table
 from shoal.data.table import Kind, Table
 from shoal.errors import DataError, PromiseError, RequirementError, closest
+from shoal.partition.c45 import C45Tree
 from shoal.partition.judge import TableJudge
 from shoal.partition.options import Generation, GeneticOptions, Point
 from shoal.partition.pareto import Frontier, frontier
 from shoal.partition.partitioning import Partitioning
 from shoal.partition.prepare import Prepared, Unseen, prepare, projection_maps
-from shoal.partition.publish import publish_projections
+from shoal.partition.publish import publish_projections, publish_trees
 from shoal.partition.search import search
-from shoal.partition.suppress import rows_to_leave_out
+from shoal.partition.suppress import rows_to_leave_out, still_left_out
 from shoal.partition.wrapper import combine
 from shoal.privacy import KAnonymity, PartAL, Requirement, asked_of_groups, partal_asked
 from shoal.privacy._parameters import whole
-from shoal.release import Attribute, ProjectionsRelease
+from shoal.release import Attribute, EnsembleRelease, ProjectionsRelease
 from shoal.trees.estimator import ShoalEstimator, checked_target, target_name
 
 Algorithm = Literal["spea2", "nsga2"]
@@ -89,6 +90,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         The share of rows that may be left out so that more columns can be published.
     overlapping
         Whether a column may be in several projections.
+    publish
+        ``"projections"``: the rows of each. ``"trees"``: the C4.5 trees in their place, for ``estimator="c45"``.
     partitioning
         The columns of each projection, where they are to be these; None: search for them.
     other_public
@@ -106,12 +109,12 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
 
     Attributes
     ----------
-    release_ : ProjectionsRelease or None
+    release_ : ProjectionsRelease, EnsembleRelease or None
         All that may leave the house, with the audit's verdict. None where no column can be published.
     partitioning_ : tuple of tuples of str
         The columns of each projection, the target left aside.
     level_ : int
-        Its PartAL.
+        Its PartAL, as the search counted it. Rows that were left out for columns it does not have can only raise it.
     accuracy_ : float
         What the search measured of it, over its folds. The best of many, so a little too high.
     found_ : Found or None
@@ -158,6 +161,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         suppress: float = 0.0,
         overlapping: bool = False,
         other_public: Sequence[Sequence[str]] = (),
+        publish: Literal["projections", "trees"] = "projections",
         partitioning: Sequence[Sequence[str]] | None = None,
         max_seconds: float | None = None,
         progress: Callable[[Generation], None] | None = None,
@@ -181,6 +185,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         self.suppress = suppress
         self.overlapping = overlapping
         self.other_public = other_public
+        self.publish = publish
         self.partitioning = partitioning
         self.max_seconds = max_seconds
         self.progress = progress
@@ -210,11 +215,12 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
                 progress=self.progress,
             )
             point = self.found_.best
-        names = point.partitioning.named(study.prepared.names)
-        self.release_ = self._published(study, point.partitioning.features, names) if names else None
-        self.partitioning_, self.level_, self.accuracy_ = names, point.level, point.accuracy
+        subsets = point.partitioning.features
+        self.partitioning_ = point.partitioning.named(study.prepared.names)
+        self.level_, self.accuracy_ = point.level, point.accuracy
         self._prepared = study.prepared
-        self._models = [study.judge.learner.fit(features) for features in point.partitioning.features]
+        self._models = [study.judge.learner.fit(features) for features in subsets]
+        self.release_ = self._published(study, subsets) if subsets else None
         counts = study.prepared.target.counts()
         self._prior = counts / counts.sum()
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
@@ -246,7 +252,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each row."""
-        found: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        shares = self.predict_proba(X)
+        found: NDArray[Any] = self.classes_[np.argmax(shares, axis=1)]
         return found
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -262,6 +269,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
 
     def _study(self, X: Any, y: Any) -> _Study:
         """Read and check everything, and encode the rows that are kept."""
+        self._check_publish()
         folds = whole("PartitionedClassifier", "folds", self.folds, least=2)
         requirement = PartAL(self.privacy) if isinstance(self.privacy, (int, np.integer)) else self.privacy
         k = partal_asked(requirement)
@@ -300,7 +308,10 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             also=[[_place(name, prepared.names) for name in names] for names in self.other_public],
             each=self.each,
             together=together,
-            open_classes=whole("PartitionedClassifier", "open_classes", self.open_classes, least=1),
+            # whoever asks anything of groups of people is not served by projections that tell somebody's class
+            open_classes=max(
+                whole("PartitionedClassifier", "open_classes", self.open_classes, least=1), 1 + (together is not None)
+            ),
         )
         options = GeneticOptions(
             population=self.population,
@@ -313,13 +324,24 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         )
         return _Study(given, target, features, prepared, judge, requirement, k, left_out, options)
 
+    def _check_publish(self) -> None:
+        if self.publish not in ("projections", "trees"):
+            raise RequirementError(
+                "parameter", f"PartitionedClassifier: publish must be 'projections' or 'trees'; got {self.publish!r}."
+            )
+        if self.publish == "trees" and (self.estimator != "c45" or self.suppress or self.overlapping):
+            raise RequirementError(
+                "parameter",
+                "PartitionedClassifier: publish='trees' needs estimator='c45', nobody left out and no overlapping.",
+            )
+
     def _chosen(self, study: _Study) -> Point | None:
         """The partitioning that was given, if it keeps what is asked; None where one is to be searched for."""
         if self.partitioning is None:
             return None
         names = study.prepared.names
         given = Partitioning.of(len(names), [[_place(name, names) for name in own] for own in self.partitioning])
-        if not (self.overlapping or given.disjoint):
+        if not self.overlapping and sum(map(len, self.partitioning)) > given.used.bit_count():
             raise DataError("not-a-partitioning", "A column is in two projections though overlapping is off.")
         level = study.judge.level(given)
         if level < study.k or not study.judge.demand(given):
@@ -337,24 +359,34 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             _place(name, names)
         return [float(self.mutation.get(name, 1 / len(names))) for name in names]
 
-    def _published(
-        self, study: _Study, features: Sequence[tuple[int, ...]], names: Sequence[Sequence[str]]
-    ) -> ProjectionsRelease:
+    def _published(self, study: _Study, subsets: Sequence[tuple[int, ...]]) -> ProjectionsRelease | EnsembleRelease:
+        if self.publish == "trees":
+            trees = [model for model in self._models if isinstance(model, C45Tree)]
+            return publish_trees(study.prepared, trees, study.requirement)
         maps: dict[str, ColumnMap] = {}
-        for own in features:
+        for own in subsets:
             maps.update(projection_maps(study.prepared, own))
         return publish_projections(
             study.table,
             study.target,
-            names,
+            self.partitioning_,
             privacy=study.requirement,
             public=study.prepared.task.public,
             maps=maps,
             domain=self.domain,
-            left_out=study.left_out,
+            left_out=None if study.left_out is None else self._left_out(study, subsets),
             overlapping=self.overlapping,
             reproducible=self.reproducible,
         )
+
+    def _left_out(self, study: _Study, subsets: Sequence[tuple[int, ...]]) -> NDArray[np.bool_] | None:
+        """The rows that the chosen projections leave out: fewer than the search did without, if at all."""
+        assert study.left_out is not None
+        public = set(study.prepared.quasi)
+        known = [[feature for feature in own if feature in public] for own in subsets]
+        codes = study.prepared.encode(study.table, "missing")
+        stays = still_left_out(list(codes), study.table[study.target].codes, known, study.left_out)
+        return stays if stays.any() else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.partition.c45 import C45Tree, about_features, fit_c45
+from shoal.partition.c45 import C45Tree, about_features, by_row, fit_c45
 from shoal.partition.encoded import Encoded
 from shoal.partition.naive_bayes import NaiveBayes, fit_bayes, log_likelihood, log_prior, normalised, value_counts
 
@@ -63,6 +63,7 @@ class C45Folds:
         self._data = data
         self._folds = np.asarray(folds, dtype=np.int32)
         self._n_folds = int(self._folds.max()) + 1
+        self._codes = by_row(data.codes)
         self._about = about_features(data)
         self._logs = c45.log_table(data.n_rows)
 
@@ -73,7 +74,7 @@ class C45Folds:
         data, own = self._data, np.asarray(features, dtype=np.int64)
         out = np.empty((data.n_rows, data.n_classes))
         c45.out_of_fold(
-            data.codes, data.target, self._folds, self._n_folds, own, self._about, data.n_classes, self._logs, out
+            self._codes, data.target, self._folds, self._n_folds, own, self._about, data.n_classes, self._logs, out
         )
         return out
 

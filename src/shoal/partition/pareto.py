@@ -192,7 +192,7 @@ def non_dominated(points: Iterable[Point]) -> tuple[Point, ...]:
 
 
 def attainment_surfaces(fronts: Sequence[Sequence[Placed]]) -> Attainment:
-    """What independent runs reached: all of them (worst), at least half (median), at least one (best) [2]_.
+    """What independent runs reached: all of them (worst), at least half (median), at least one (best).
 
     A run reaches an accuracy at a level if it found a partitioning with no less of either.
 

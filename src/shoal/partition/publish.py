@@ -12,13 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.anonymize.cells import ColumnMap
 from shoal.anonymize.method import Recoding, generalise
 from shoal.anonymize.task import make_task
-from shoal.audit import audit
+from shoal.audit import Audit, audit
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
 from shoal.data.table import Column
 from shoal.errors import DataError, PromiseError, RequirementError, closest
-from shoal.privacy import KAnonymity, PartAL, Requirement, asked_of_groups, partal_asked
-from shoal.release import ProjectionsRelease
+from shoal.partition.c45 import C45Tree
+from shoal.partition.prepare import Prepared
+from shoal.privacy import KAnonymity, PartAL, Requirement, asked_of_groups, claims, partal_asked
+from shoal.release import Attribute, EnsembleRelease, ProjectionsRelease, TreeRelease
 
 
 def publish_projections(
@@ -79,16 +81,16 @@ def publish_projections(
     names = list(dict.fromkeys(name for subset in subsets for name in subset))
     table = to_table(X)
     for name in (*names, *(public or ())):
-        if name not in table or name == y:
+        if name not in table or (isinstance(y, str) and name == y):
             raise DataError("no-column", f"There is no column {name!r} to project on.{closest(name, table)}")
-    unpublished = set(table.names) - {*names, y} if isinstance(y, str) else set(table.names) - set(names)
     task, given = make_task(
         table.select([*names, *([y] if isinstance(y, str) else [])]),  # of other columns nothing is told
         y,
         privacy=alone,
         public=None if public is None else [name for name in public if name in names],
         sensitive=sensitive,
-        domain=None if domain is None else {name: own for name, own in domain.items() if name not in unpublished},
+        # of columns that are not published nothing is stated either
+        domain={name: stated for name, stated in (domain or {}).items() if name in (*names, y) or name not in table},
         person=None,
         hierarchies=None,
     )
@@ -111,9 +113,43 @@ def publish_projections(
     )
     verdict = audit(release, given)
     if not verdict.holds:
-        worst = next(finding for finding in verdict.findings if finding.severity == "breach")
-        raise PromiseError("audit-failed", f"The projections failed their audit and are withheld. {worst.message}")
+        raise _withheld("projections", verdict)
     return release.with_audit(verdict)
+
+
+def publish_trees(prepared: Prepared, trees: Sequence[C45Tree], requirement: Requirement) -> EnsembleRelease:
+    """The trees of some projections in place of their rows, audited, or withheld.
+
+    A tree of a projection is a function of it, so it tells no more than its rows would.
+    """
+    task = prepared.task
+    columns = [task.rows[name] for name in prepared.names]
+    cuts = {
+        i: each.public.cuts
+        for i, each in enumerate(prepared.encoders)
+        if each.public is not None and columns[i].kind == "numeric"
+    }
+    nodes = [tree.nodes(columns, {i: ends for i, ends in cuts.items() if ends is not None}) for tree in trees]
+    asked = {node.attribute for own in nodes for node in own}
+    attributes = tuple(
+        Attribute.of(column, "public" if column.name in task.public else "private")
+        for column in (*columns, prepared.target)
+        if column.name in asked or column.name == task.target
+    )
+    claimed = tuple(claims(requirement))
+    assert task.target is not None
+    release = EnsembleRelease(
+        tuple(TreeRelease(task.target, attributes, claimed, own) for own in nodes), combine="bayes"
+    )
+    verdict = audit(release, task.rows)
+    if not verdict.holds:
+        raise _withheld("trees", verdict)
+    return release.with_audit(verdict)
+
+
+def _withheld(what: str, verdict: Audit) -> PromiseError:
+    worst = next(finding for finding in verdict.findings if finding.severity == "breach")
+    return PromiseError("audit-failed", f"The {what} failed their audit and are withheld. {worst.message}")
 
 
 def _map_of(column: Column, cuts: Mapping[str, ArrayLike], maps: Mapping[str, ColumnMap]) -> ColumnMap:

@@ -46,3 +46,21 @@ def rows_to_leave_out(
                 break
         else:
             return left_out
+
+
+def still_left_out(
+    codes: Sequence[NDArray[Any]], target: NDArray[Any], known: Sequence[Sequence[int]], left_out: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Of rows that were left out, those that must stay so once the projections are chosen.
+
+    `known` are the public features of each projection. A row comes back when its values and class are there already in
+    every projection: then every count only grows. The other rows would add new ones.
+    """
+    stays = np.zeros(len(left_out), dtype=bool)
+    for features in known:
+        cells = np.stack([target, *(codes[feature] for feature in features)])
+        number = np.unique(cells, axis=1, return_inverse=True)[1].reshape(-1)
+        there = np.zeros(int(number.max()) + 1, dtype=bool)
+        there[number[~left_out]] = True
+        stays |= ~there[number]
+    return stays

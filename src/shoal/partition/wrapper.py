@@ -90,14 +90,13 @@ class Wrapper:
     def __init__(self, learner: FoldLearner, target: Any, n_classes: int, folds: Any, *, memory: int = MEMORY) -> None:
         self._learner = learner
         self._target = np.asarray(target, dtype=np.int64)
-        self._n_classes = n_classes
         folds = np.asarray(folds, dtype=np.int64)
         by_fold = np.zeros((int(folds.max()) + 1, n_classes), dtype=np.int64)
         np.add.at(by_fold, (folds, self._target), 1)
         taught = by_fold.sum(axis=0) - by_fold
-        # what is added where a class has nobody outside the fold, so that it is never chosen
-        self._never = np.where(taught > 0, 0.0, -np.inf)[folds].T if (taught == 0).any() else None
-        self._prior = _odds(np.maximum(taught, 0.5))[:, folds]
+        # a class that nobody has outside the fold is never chosen
+        self._possible = (taught > 0)[folds] if (taught == 0).any() else np.empty((0, n_classes), dtype=np.bool_)
+        self._prior = np.ascontiguousarray(_odds(np.maximum(taught, 0.5))[:, folds])
         sizes = by_fold.sum(axis=1)
         self._weight = 1.0 / (np.count_nonzero(sizes) * sizes[folds])  # a row's part of the accuracy
         self._odds: OrderedDict[int, Odds] = OrderedDict()
@@ -136,18 +135,16 @@ class Wrapper:
         return _odds(self._learner.out_of_fold(features_of(mask))).astype(np.float32)
 
     def _accuracy(self, partitioning: Partitioning) -> float:
-        scores = np.zeros((self._n_classes, len(self._target)))
-        own = scores[:-1]
-        np.multiply(self._prior, 1 - len(partitioning.subsets), out=own)
+        from shoal._kernels.combine import weight_right
+
+        odds = self._prior * (1 - len(partitioning.subsets))
         for mask in partitioning.subsets:
-            own += self._odds[mask]
-        if self._never is not None:
-            scores += self._never
-        chosen = (scores >= scores.max(axis=0) - TIE).argmax(axis=0)
-        return float(self._weight @ (chosen == self._target))
+            odds += self._odds[mask]
+        return float(weight_right(odds, self._target, self._possible, self._weight, TIE))
 
 
 def _odds(probabilities: NDArray[Any]) -> NDArray[np.float64]:
     """Log odds of each class against the last (classes but the last × rows)."""
-    logs: NDArray[np.float64] = np.log(np.maximum(probabilities.T, LEAST))
-    return logs[:-1] - logs[-1]
+    logs = np.log(np.maximum(probabilities.T, LEAST))
+    odds: NDArray[np.float64] = logs[:-1] - logs[-1]
+    return odds

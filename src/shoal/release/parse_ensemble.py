@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.errors import ReleaseError
+from shoal.privacy import NOT_K_ANONYMITY, partal_asked
 from shoal.release import checks
 from shoal.release.ensemble import EnsembleRelease
 from shoal.release.parse import parse_tree, parse_verdict
@@ -15,7 +16,7 @@ MAX_TREES = 10_000
 
 def parse_ensemble(body: dict[str, Any]) -> EnsembleRelease:
     """Build the release that a JSON body describes, or say what is wrong and where."""
-    frame = {key: value for key, value in body.items() if key not in ("trees", "audit")}
+    frame = {key: value for key, value in body.items() if key not in ("trees", "audit", "combine", "notice")}
     if "trees" not in body or "nodes" in body or "marginals" in body:
         checks.refuse("release", "must have 'trees', and no 'nodes' or 'marginals' of its own")
     trees = []
@@ -35,4 +36,12 @@ def parse_ensemble(body: dict[str, Any]) -> EnsembleRelease:
     # with several rows a person, one who is in several leaves counts in each, so totals differ
     if not first.several_rows and any((tree.counts[0] != first.counts[0]).any() for tree in trees):
         checks.refuse("trees", "must count the same people of each class")
-    return EnsembleRelease(tuple(trees), parse_verdict(body.get("audit")))
+    combine = checks.text(body.get("combine", "mean"), "combine")
+    if combine not in ("mean", "bayes"):
+        checks.refuse("combine", "must be 'mean' or 'bayes'")
+    if combine == "bayes" and first.weights is not None:
+        checks.refuse("combine", "must be 'mean' where classes have weights")
+    notice = NOT_K_ANONYMITY if partal_asked(first.requirement) is not None else None
+    if body.get("notice") != notice:
+        checks.refuse("notice", "must be the sentence that says what PartAL is not, where that is claimed")
+    return EnsembleRelease(tuple(trees), parse_verdict(body.get("audit")), combine)  # type: ignore[arg-type]

@@ -48,6 +48,23 @@ class ProjectionsRelease:
         Whether a column may be in several projections.
     verdict
         The audit's word on exactly this content. `save` refuses to write without it.
+
+    Examples
+    --------
+    >>> from shoal import load_sample
+    >>> from shoal.partition.publish import publish_projections
+    >>> people = load_sample().table.select(["age", "sex", "smoker", "diabetes"])
+    >>> release = publish_projections(people, "diabetes", [["age"], ["sex", "smoker"]], privacy=50,
+    ...                               public=["age", "sex"], cuts={"age": [40, 60]}, reproducible=True)
+    >>> print(release)
+    2 projections of 5,000 rows with 'diabetes'; claimed: every projection alone is 50-anonymous, and every row of two
+    of them joined again is there at least 50 times (PartAL, which is not k-anonymity)
+      PartAL counts rows of the projections joined again, not people: it is not k-anonymity, and who is in the same
+      rows of every projection may be alone.
+      1: age, diabetes (private)
+      2: sex, smoker (private), diabetes (private)
+    >>> release.frame(1, backend="pyarrow").column_names
+    ['sex', 'smoker', 'diabetes']
     """
 
     tables: tuple[TableRelease, ...]

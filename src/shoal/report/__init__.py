@@ -10,5 +10,6 @@ from shoal.report.html import report_html, write_report
 from shoal.report.plot import plot_tree
 from shoal.report.plot_clusters import plot_clusters
 from shoal.report.plot_compare import plot_compared
+from shoal.report.plot_frontier import plot_frontier
 
-__all__ = ["plot_clusters", "plot_compared", "plot_tree", "report_html", "write_report"]
+__all__ = ["plot_clusters", "plot_compared", "plot_frontier", "plot_tree", "report_html", "write_report"]

@@ -14,6 +14,9 @@ BY_CODE = {
     "centroid-of-few": "Ask for fewer clusters, or leave these out: a centroid of few people is their values.",
     "rule-certain": "Leave out the rules that never fail, or state their confidence no more exactly than above 95 %.",
     "items-unknown": "Check that these are the transactions the rules were mined from, and how items are written.",
+    "partal-fails": "Take fewer or coarser columns into each projection, or claim a lower level.",
+    "class-certain-together": "If the class is a secret, ask the search to leave everybody's class open, or publish a "
+    "k-anonymous table.",
     "stores-rows": "Fit a model that keeps none of its rows. Nearest neighbours and kernel machines keep theirs.",
 }
 
@@ -30,7 +33,7 @@ def advice(release: Audited, audit: Audit, tree: TreeRelease | None, ranking: Co
     said += [text for code, text in BY_CODE.items() if code in codes]
     if codes & {"group-fails", "requirement-fails"}:
         said += _again(release, audit) + _coarser(audit, tree, ranking) + _less(audit)
-    if codes & {"target-certain", "value-certain"}:
+    if codes & {"target-certain", "value-certain"} and audit.about is not None:
         said.append(
             f"Some groups are all of one {audit.about!r}. If that is a secret, ask for mixed groups as "
             f"well: {_mixed(audit)} (on the command line, --confidence 0.95)."

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from shoal.audit import Audit
 from shoal.audit.telling import ColumnRanking
+from shoal.audit.told_together import TogetherAudit
 from shoal.errors import ReleaseError
 from shoal.release import ClustersRelease, ModelRelease, TreeRelease
 from shoal.release.files import write_atomically
 from shoal.report import sections
 from shoal.report.clusters import clusters_section
 from shoal.report.layout import guilty_nodes
+from shoal.report.projections import together_section
 from shoal.report.style import CSS
 from shoal.report.tree import tree_section
 from shoal.report.words import Audited
@@ -79,6 +81,7 @@ def report_html(
     parts = [
         sections.verdict(release, audit),
         sections.claim(release, audit),
+        together_section(audit) if isinstance(audit, TogetherAudit) else "",
         sections.attacker(release, audit),
         sections.smallest_groups(audit, linked=tree is not None),
         sections.exposed(release, audit),

@@ -9,18 +9,22 @@ from typing import Any
 from shoal.audit import Audit
 from shoal.audit.columns import AuditColumn
 from shoal.audit.subject import Subject
+from shoal.audit.told_together import TogetherAudit
 from shoal.release import (
     Attribute,
     ClustersRelease,
     EnsembleRelease,
     ModelRelease,
+    ProjectionsRelease,
     RulesRelease,
     TableRelease,
     TreeRelease,
 )
 
 # these claim something themselves
-Released = TreeRelease | EnsembleRelease | TableRelease | ModelRelease | ClustersRelease | RulesRelease
+Released = (
+    TreeRelease | EnsembleRelease | TableRelease | ProjectionsRelease | ModelRelease | ClustersRelease | RulesRelease
+)
 Audited = Released | Subject | None
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -108,6 +112,8 @@ def is_bound(audit: Audit) -> bool:
 
 def verdict(audit: Audit) -> tuple[str, str]:
     """The verdict's headline, and what it means in a sentence."""
+    if isinstance(audit, TogetherAudit) and all(claim["requirement"] == "partal" for claim in audit.claims):
+        return _of_rows(audit)
     if audit.holds:
         kept = "every group keeps what is asked of it"
         if len(audit.parts) == 1 and not audit.n_exempt:
@@ -126,6 +132,17 @@ def verdict(audit: Audit) -> tuple[str, str]:
             "nothing here shows that it does.",
         )
     return "✗ Breach: the promise does not hold", word
+
+
+def _of_rows(audit: TogetherAudit) -> tuple[str, str]:
+    """The verdict where PartAL is all that is claimed: no promise about people."""
+    level = f"PartAL is {audit.rejoined.partal:,}, and {audit.claims[0]['k']:,} is claimed."
+    if audit.holds:
+        return "✓ PartAL holds, which is not k-anonymity", level
+    codes = {finding.code for finding in audit.findings if finding.severity == "breach"}
+    if codes & NOT_OF_THE_ROWS:
+        level = "What is released is not true of the rows. Nothing can be promised about it."
+    return "✗ Breach: what is claimed does not hold", f"{level} Do not publish this."
 
 
 def known_for_certain(audit: Audit) -> int:
@@ -205,6 +222,8 @@ def _has(release: Audited, audit: Audit) -> str:
         return f"He also has this release, with {STATED[statement]}"
     if isinstance(release, TableRelease):
         return "He also has this release, with every row of it"
+    if isinstance(release, ProjectionsRelease):
+        return "He also has this release, with every row of every projection"
     if isinstance(release, ClustersRelease):
         return "He also has this release, with every centroid and how many people are nearest to it"
     return f"He also has {audit.what}, with every number in its file"
@@ -241,6 +260,8 @@ def unit(audit: Audit) -> str:
 
 def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
     """What the attacker knows for certain: a headline, and how to read it."""
+    if isinstance(audit, TogetherAudit) and audit.classes_left is not None:
+        return _class_certain(audit)
     if audit.likeliest is None:
         return _nothing_asked(audit)
     certain = known_for_certain(audit)
@@ -259,6 +280,16 @@ def knowledge(release: Audited, audit: Audit) -> tuple[str, str]:
     return head, text + (
         f"Both numbers are upper bounds: {_why_bound(release, audit)}, and they are computed for an attacker who even "
         "knows how often each value occurs in each group."
+    )
+
+
+def _class_certain(audit: TogetherAudit) -> tuple[str, str]:
+    pinned = sum(each.people + each.alone for each in audit.pinned if audit.target and each.column == audit.target.name)
+    certain = max(audit.class_certain, pinned)
+    return people_of(certain) if certain else "nobody", (
+        f"He intersects the classes of a person's groups: for {people_of(audit.class_certain)} only one is left, for "
+        f"{people_of(audit.certain_in_one)} in a single part already. With the published counts he is certain of "
+        f"{percent(certain, audit.n_people)} of all people, or of more: these numbers are what is certain for sure."
     )
 
 

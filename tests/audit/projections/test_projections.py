@@ -11,6 +11,7 @@ import pytest
 
 from shoal import Confidence, DataError, KAnonymity, PromiseError, ReleaseError, RequirementError, audit
 from shoal.audit.telling import rank_columns
+from shoal.errors import ShoalError
 from shoal.partition.publish import publish_projections
 from shoal.privacy import NOT_K_ANONYMITY, PartAL
 from shoal.release import ProjectionsRelease
@@ -163,9 +164,46 @@ def test_rows_of_other_people_are_caught():
 
 
 def test_people_with_several_rows_are_refused():
-    with pytest.raises(DataError, match="takes? every row for a person") as caught:
+    with pytest.raises(DataError, match="take every row for a person") as caught:
         audit(fig7(), FIG1.assign(who=np.arange(20) // 2), person="who")
     assert caught.value.code == "person-not-counted"
+
+
+def test_people_with_one_row_each_may_be_named():
+    assert audit(fig7(), FIG1.assign(who=np.arange(20)), person="who").holds
+
+
+def test_a_public_number_without_cuts_between_is_hidden_and_not_needed():
+    release = publish_projections(
+        FIG1, "income", SUBSETS, privacy=2, public=["relationship", "age"], cuts={"age": []}, domain=DOMAIN
+    )
+    assert set(release.frame(1)["age"]) == {"*"}
+    verdict = audit(release, FIG1.drop(columns="age"))
+    assert verdict.holds
+    assert verdict.rejoined.groups == (6, 20)
+
+
+def test_the_target_may_be_given_beside_the_rows():
+    y = FIG1["income"].map({"<=50K": 0, ">50K": 1}).rename("rich")
+    release = publish_projections(FIG1.drop(columns="income"), y, [["relationship"]], privacy=2)
+    assert (release.target, audit(release, FIG1, y).holds) == ("rich", True)
+    assert set(release.frame(0)["rich"]) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("subsets", "options", "why"),
+    [
+        ([], {}, "nothing is released"),
+        ([["age"], []], {}, "no column but the target"),
+        ([["agee"]], {}, "no column 'agee' to project on. Closest: 'age'"),
+        ([["income"]], {}, "no column 'income'"),
+        ([["relationship"]], {"public": ["relation"]}, "no column 'relation'"),
+        ([["relationship"]], {"privacy": KAnonymity(2)}, "give PartAL"),
+    ],
+)
+def test_what_cannot_be_projected_is_refused(subsets, options, why):
+    with pytest.raises(ShoalError, match=why):
+        publish_projections(FIG1, "income", subsets, **{"privacy": 2, **options})
 
 
 def test_it_needs_the_rows():

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``shoal partition``: projections or nothing, a frontier, one sentence for whatever is wrong."""
+
+import json
+
+import pytest
+
+from shoal import audit, load, read_table
+from shoal.cli import run
+from shoal.data import write_sample
+
+QUICK = ("--population", 8, "--generations", 3, "--folds", 2)
+
+
+@pytest.fixture
+def clinic(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SHOAL_DEBUG", raising=False)
+    write_sample(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def shoal(clinic, capsys):
+    def command(*arguments):
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        return (code, *capsys.readouterr())
+
+    return command
+
+
+def test_projections_are_searched_for_audited_and_written(clinic, shoal):
+    code, out, err = shoal("partition", "-k", 25, "-o", "parts.json", *QUICK)
+    assert (code, err) == (0, "")
+    assert "holds: PartAL" in out
+    assert "not people: it is not k-anonymity" in out
+    release = load("parts.json")
+    assert release.kind == "projections"
+    assert release.k == 25
+    written = sorted(path.name for path in clinic.glob("parts*"))
+    assert written == [f"parts.{i + 1}.csv" for i in range(len(release))] + ["parts.json"]
+    assert all(f"wrote {name}" in out for name in written)
+    assert audit(release, read_table("clinic.csv")).holds
+    code, out, _ = shoal("audit", "parts.json", "clinic.csv")
+    assert code == 0
+    assert "PartAL" in out
+
+
+def test_the_frontier_is_told_and_drawn(clinic, shoal):
+    code, out, err = shoal("partition", "-k", 25, "--pareto", "--runs", 2, "--plot", "front.png", *QUICK)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == ["level", "accuracy", "projections"]
+    assert out.endswith("wrote front.png\n")
+    assert (clinic / "front.png").read_bytes().startswith(b"\x89PNG")
+    code, out, _ = shoal("partition", "-k", 25, "--pareto", "--json", "-o", "parts.json", *QUICK)
+    body = json.loads(out)
+    assert code == 0
+    assert all(point["level"] >= 1 for point in body["frontier"])
+    chosen = max(point["accuracy"] for point in body["frontier"] if point["level"] >= 25)
+    assert body["accuracy"] == pytest.approx(chosen)
+    assert body["level"] >= 25
+    assert load("parts.json").k == 25
+
+
+def test_trees_in_place_of_rows(clinic, shoal):
+    code, out, err = shoal("partition", "-k", 25, "--trees", "-o", "trees.json", *QUICK)
+    assert (code, err) == (0, "")
+    assert out.endswith("wrote trees.json\n")
+    assert load("trees.json").kind == "ensemble"
+    code, out, _ = shoal("audit", "trees.json", "clinic.csv")
+    assert (code, "PartAL" in out) == (0, True)
+
+
+@pytest.mark.parametrize("demand", ["open", "k-anonymity"])
+def test_more_can_be_demanded(shoal, demand):
+    code, out, _ = shoal("partition", "-k", 10, "--demand", demand, "--json", *QUICK)
+    body = json.loads(out)
+    assert code == 0
+    assert body["audit"]["holds"]
+    if demand == "k-anonymity":
+        assert body["audit"]["smallest_group"] >= 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--plot", "a.png"], 2, "say --pareto too"),
+        (["--runs", 3], 2, "option of --pareto"),
+        (["-k", 100_000], 1, "5,000"),
+        (["--public", "age,diabetes"], 1, "more than one role"),
+        (["--suppress", 2], 1, "share of the rows"),
+        (["--folds", 1], 1, "at least 2"),
+        (["--pareto", "--plot", "a.docx"], 2, "--plot draws"),
+        (["-o", "clinic.csv"], 1, "clinic.csv"),
+    ],
+)
+def test_one_sentence_for_whatever_is_wrong(clinic, shoal, arguments, code, message):
+    before = sorted(path.name for path in clinic.iterdir())
+    got, out, err = shoal("partition", *arguments)
+    assert (got, out) == (code, ""), err
+    assert message in err
+    assert err.startswith("shoal: ")
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in clinic.iterdir()) == before
+
+
+def test_the_k_of_a_project_is_a_level_of_projections(clinic, shoal):
+    """People may be alone to whoever has all projections; who asks for k-anonymity himself is told so."""
+    assert shoal("partition", "-k", 25, "-o", "parts.json", *QUICK)[0] == 0
+    code, out, _ = shoal("audit", "parts.json", "clinic.csv")
+    assert (code, "PartAL, which is not k-anonymity" in out) == (0, True)
+    assert shoal("audit", "parts.json", "clinic.csv", "-k", 4_999)[0] == 3
