@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 from shoal.papers.dmpd import Unit
 from shoal.papers.dmpd_data import MOST_PUBLIC, TABLES
 from shoal.papers.dmpd_published import LEARNERS
-from shoal.papers.dmpd_tables import merge_parts, versions
+from shoal.papers.dmpd_tables import Measured, merge_parts, versions, write_page
 
 
 def main() -> None:
@@ -37,6 +37,7 @@ def main() -> None:
     parser.add_argument("--cuts", choices=("training", "all"), default="training", help="rows that numbers are cut by")
     parser.add_argument("--jobs", type=int, default=2, help="processes beside each other; 0: only merge")
     parser.add_argument("--json", type=Path, help="where to write all that was measured")
+    parser.add_argument("--page", type=Path, help="a page whose tables are brought up to date")
     options = parser.parse_args()
     options.parts.mkdir(parents=True, exist_ok=True)
     if options.jobs:
@@ -52,6 +53,8 @@ def main() -> None:
         run([unit for unit in units if not part(options.parts, unit).exists()], options)
     if options.json is not None:
         merge_parts(options.parts, options.json)
+        if options.page is not None:
+            write_page(Measured.read(options.json), options.page)
 
 
 def part(folder: Path, unit: Unit) -> Path:

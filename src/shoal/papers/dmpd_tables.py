@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,20 @@ from shoal.evaluate import bonferroni_dunn, combined_f_test, friedman_test
 from shoal.papers.dmpd_published import LEARNERS, LEVELS, TABLE_1, TABLES_3_TO_6
 
 Line = Mapping[str, Any]
+METHODS = ("dmpd", "tds", "tdr")
+BASELINE = ("baseline",)
+ALL_CUT = "dmpd, cuts of all rows"
 NAMES = {"c45": "C4.5", "bayes": "naive Bayes"}
 SIGNIFICANT = 0.05
+
+
+class Compared(NamedTuple):
+    """A cell that the paper prints: table, method, its accuracy and ours, in per cent."""
+
+    table: str
+    method: str
+    theirs: float
+    ours: float
 
 
 def versions() -> dict[str, str]:
@@ -91,22 +103,26 @@ class Measured:
         """How often a table was cut in halves, in the cell with the fewest."""
         return min((len(own) for cell, own in self.cells.items() if cell[0] == table), default=0)
 
-    def compared(self) -> Iterator[tuple[tuple[Any, ...], float, float]]:
-        """Every cell of Table 1 and Tables 3 to 6 that the paper prints for DMPD: which, its accuracy, and ours."""
+    def compared(self) -> Iterator[Compared]:
+        """Every cell of Table 1 and Tables 3 to 6 that was measured, beside what the paper prints."""
         for (table, learner), printed in TABLE_1.items():
             for k, theirs in zip((0, 1, *LEVELS[table]), printed, strict=True):
-                cell = (table, top_of(table), learner, "dmpd" if k else "baseline", k)
-                own = self.mean(*cell)
-                if own is not None:
-                    yield cell, theirs, own
+                yield from self._beside(theirs, table, top_of(table), learner, ("dmpd", ALL_CUT) if k else BASELINE, k)
         for (table, learner, top), methods in TABLES_3_TO_6.items():
             for method, printed in methods.items():
                 if (method, top) == ("dmpd", 9):
                     continue  # these are in Table 1
                 for k, theirs in zip(LEVELS[table], printed, strict=True):
-                    own = self.mean(table, top, learner, method, k)
-                    if own is not None:
-                        yield (table, top, learner, method, k), theirs, own
+                    own = ("dmpd", ALL_CUT) if method == "dmpd" else (method,)
+                    yield from self._beside(theirs, table, top, learner, own, k)
+
+    def _beside(
+        self, theirs: float, table: str, top: int, learner: str, methods: Iterable[str], k: int
+    ) -> Iterator[Compared]:
+        for method in methods:
+            ours = self.mean(table, top, learner, method, k)
+            if ours is not None:
+                yield Compared(table, method, theirs, ours)
 
 
 def top_of(table: str) -> int:
@@ -114,15 +130,42 @@ def top_of(table: str) -> int:
     return 8 if table in ("nursery", "pima") else 9
 
 
-def within(cells: Iterable[tuple[tuple[Any, ...], float, float]], method: str, points: float = 1.0) -> tuple[int, int]:
-    """How many cells of a method are at most so many points below the paper's, and how many there are.
+def within(cells: Iterable[Compared], points: float = 1.0) -> str:
+    """How many cells are at most so many points below the paper's, of how many.
 
-    >>> cells = [(("pima", 8, "c45", "dmpd", 10), 77.75, 76.8), (("pima", 8, "c45", "dmpd", 20), 77.62, 76.5)]
-    >>> within(cells, "dmpd")
-    (1, 2)
+    >>> within([Compared("pima", "dmpd", 77.75, 76.8), Compared("pima", "dmpd", 77.62, 76.5)])
+    '1 of 2'
     """
-    own = [(theirs, ours) for cell, theirs, ours in cells if cell[3] == method]
-    return sum(ours >= theirs - points for theirs, ours in own), len(own)
+    own = list(cells)
+    return f"{sum(cell.ours >= cell.theirs - points for cell in own)} of {len(own)}" if own else ""
+
+
+def summary(measured: Measured) -> str:
+    """By table and method, how many cells are within one point of the paper's or better."""
+    cells = list(measured.compared())
+    methods = {"dmpd": "DMPD", ALL_CUT: "DMPD, cuts of all rows", **{each: each.upper() for each in ("tds", "tdr")}}
+    methods["baseline"] = "baseline"
+    lines = [_row("table", "5 × 2 cv, repetitions", *methods.values()), "|---|---:|" + "---:|" * len(methods)]
+    for table in (*LEVELS, "all"):
+        own = [cell for cell in cells if table in (cell.table, "all")]
+        told = [within(cell for cell in own if cell.method == method) for method in methods]
+        lines.append(_row(table, "" if table == "all" else measured.repetitions(table), *told))
+    return "\n".join(lines)
+
+
+def all_cases(measured: Measured) -> str:
+    """The tests over all cases, in a sentence."""
+    found = ranks(measured)
+    if found is None:
+        return "Too little was measured for a test over all cases."
+    n, friedman, dunn = found
+    first = ", ".join(f"{name.upper()} {rank:.2f}" for name, rank in zip(METHODS, friedman.ranks, strict=True))
+    return (
+        f"Over {n} cases (table, learner, public features and k) the mean ranks are {first}; Friedman's adjusted "
+        f"F = {friedman.statistic:.2f} with {friedman.degrees[0]} and {friedman.degrees[1]} degrees of freedom "
+        f"(p = {friedman.p_value:.2g}); Bonferroni-Dunn z of DMPD against TDS {dunn.z[1]:.2f} "
+        f"(p = {dunn.p_values[1]:.2g}), against TDR {dunn.z[2]:.2f} (p = {dunn.p_values[2]:.2g})."
+    )
 
 
 def table_1(measured: Measured) -> str:
@@ -136,6 +179,9 @@ def table_1(measured: Measured) -> str:
             marked = ["†" if measured.better(cells[1], cell) > 0 else "" for cell in cells]
             marked[0] = ""
             lines.append(_row("", NAMES[learner], "ours", *map("".join, zip(ours, marked, strict=True))))
+            cut = [measured.mean(table, top_of(table), learner, ALL_CUT, k) for k in (1, *levels)]
+            if any(each is not None for each in cut):
+                lines.append(_row("", "", "ours, cuts of all rows", "", *map(_number, cut)))
             lines.append(_row("", "", "paper", *map(_number, TABLE_1[table, learner])))
     return "\n".join(lines)
 
@@ -146,7 +192,7 @@ def tables_3_to_6(measured: Measured, table: str) -> str:
     lines = [_row("learner", "public", "method", "", *(f"k = {k}" for k in levels)), "|---|---|---|---|" + "---:|" * 4]
     for learner in LEARNERS:
         for top in (5, 7, 9):
-            for method in ("dmpd", "tds", "tdr"):
+            for method in METHODS:
                 ours = []
                 for k in levels:
                     cell = (table, top, learner, method, k)
@@ -163,7 +209,7 @@ def ranks(measured: Measured) -> tuple[int, Any, Any] | None:
     """Over all cases that were measured of all three methods: how many, the Friedman test, and Bonferroni-Dunn."""
     cases = []
     for table, top, learner, method, k in measured.cells:
-        own = [measured.mean(table, top, learner, each, k) for each in ("dmpd", "tds", "tdr")]
+        own = [measured.mean(table, top, learner, each, k) for each in METHODS]
         if method == "dmpd" and k > 1 and None not in own:
             cases.append(own)
     return (len(cases), friedman_test(cases), bonferroni_dunn(cases)) if len(cases) > 1 else None
@@ -174,9 +220,14 @@ def page_part(text: str, name: str) -> str:
     return text.split(f"<!-- {name} -->\n\n")[1].split("\n\n")[0]
 
 
-def with_part(text: str, name: str, table: str) -> str:
-    """The page with that part replaced."""
-    return text.replace(page_part(text, name), table)
+def write_page(measured: Measured, page: Path) -> None:
+    """Bring every table of a page up to date."""
+    text = page.read_text()
+    for name, make in PARTS:
+        mark = f"<!-- {name} -->\n\n"
+        before, after = text.split(mark)
+        text = before + mark + make(measured) + after[len(page_part(text, name)) :]
+    page.write_text(text)
 
 
 def _number(value: float | None) -> str:
@@ -187,8 +238,10 @@ def _row(*cells: object) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-PARTS: Sequence[tuple[str, Any]] = (
+PARTS: Sequence[tuple[str, Callable[[Measured], str]]] = (
+    ("summary", summary),
     ("table 1", table_1),
     ("tables 3 and 4", lambda measured: tables_3_to_6(measured, "adult")),
     ("tables 5 and 6", lambda measured: tables_3_to_6(measured, "german")),
+    ("all cases", all_cases),
 )
