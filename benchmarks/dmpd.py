@@ -45,10 +45,10 @@ def main() -> None:
             parser.error("give --data, or set SHOAL_DATA")
         units = [
             Unit(table, min(top, MOST_PUBLIC.get(table, 9)), learner, repetition, options.cuts)
+            for repetition in range(options.repetitions)
             for top in map(int, options.tops.split(","))
             for table in options.only.split(",")
             for learner in options.learners.split(",")
-            for repetition in range(options.repetitions)
         ]
         run([unit for unit in units if not part(options.parts, unit).exists()], options)
     if options.json is not None:
