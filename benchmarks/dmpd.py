@@ -83,9 +83,13 @@ def run(units: list[Unit], options: argparse.Namespace) -> None:
     with bar, ProcessPoolExecutor(options.jobs) as pool:
         shown = bar.add_task("Partitioning", total=len(units))
         waiting = [pool.submit(measure, unit, Path(options.data), options.parts) for unit in units]
-        for each in as_completed(waiting):
-            each.result()
-            bar.advance(shown)
+        try:
+            for each in as_completed(waiting):
+                each.result()
+                bar.advance(shown)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of Matatov et al.: a small run, how features are ranked, and the page that shows what was measured."""
+"""The experiments of Matatov et al.: a small run, how features are ranked, and the page of what was measured."""
 
 import json
 from pathlib import Path

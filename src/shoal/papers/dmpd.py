@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,14 @@ from shoal.partition import PartitionedClassifier
 from shoal.partition.c45 import fit_c45
 from shoal.partition.encoded import Encoded
 from shoal.partition.judge import TableJudge
+from shoal.partition.learners import Model
 from shoal.partition.naive_bayes import fit_bayes
 from shoal.partition.options import GeneticOptions
 from shoal.partition.prepare import Encoder, prepare
 from shoal.partition.search import search
 from shoal.privacy import KAnonymity
 
-FIT = {"c45": fit_c45, "bayes": fit_bayes}
+FIT: Mapping[str, Callable[[Encoded, Sequence[int]], Model]] = {"c45": fit_c45, "bayes": fit_bayes}
 FOLDS = 5  # of the wrapper
 
 
@@ -64,7 +65,7 @@ class Unit:
         """
         return f"{self.table}-{self.top}-{self.learner}-{self.repetition}" + "-all" * (self.cuts == "all")
 
-    def run(self, data: Path, options: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
+    def run(self, data: Path, options: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """What is measured: a line for each half, method and level; accuracies are those of the other half.
 
         Parameters
@@ -93,7 +94,7 @@ class Unit:
         return 1, *LEVELS[self.table.removesuffix("-original")]
 
     def _partitioned(
-        self, study: StudyTable, train: Table, test: Table, *, seed: int, options: Mapping[str, int]
+        self, study: StudyTable, train: Table, test: Table, *, seed: int, options: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
         public = study.public(self.top)
         judge = make_judge(study, train, public, self.learner, seed=seed)
@@ -177,7 +178,7 @@ def plain_accuracy(train: Table, test: Table, target: str, learner: str) -> floa
 
 def _recoded(rows: Table, frame: Any, public: list[str]) -> Table:
     """Rows whose public columns are those of a data frame."""
-    found = to_table(frame, kinds=dict.fromkeys(public, "categorical"), only=public)
+    found = dict(to_table(frame, kinds=dict.fromkeys(public, "categorical"), only=public))
     return Table([found.get(name, column) for name, column in rows.items()])
 
 

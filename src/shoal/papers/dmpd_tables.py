@@ -109,10 +109,10 @@ class Measured:
             for k, theirs in zip((0, 1, *LEVELS[table]), printed, strict=True):
                 yield from self._beside(theirs, table, top_of(table), learner, ("dmpd", ALL_CUT) if k else BASELINE, k)
         for (table, learner, top), methods in TABLES_3_TO_6.items():
-            for method, printed in methods.items():
+            for method, accuracies in methods.items():
                 if (method, top) == ("dmpd", 9):
                     continue  # these are in Table 1
-                for k, theirs in zip(LEVELS[table], printed, strict=True):
+                for k, theirs in zip(LEVELS[table], accuracies, strict=True):
                     own = ("dmpd", ALL_CUT) if method == "dmpd" else (method,)
                     yield from self._beside(theirs, table, top, learner, own, k)
 
@@ -209,9 +209,10 @@ def ranks(measured: Measured) -> tuple[int, Any, Any] | None:
     """Over all cases that were measured of all three methods: how many, the Friedman test, and Bonferroni-Dunn."""
     cases = []
     for table, top, learner, method, k in measured.cells:
-        own = [measured.mean(table, top, learner, each, k) for each in METHODS]
-        if method == "dmpd" and k > 1 and None not in own:
-            cases.append(own)
+        own = [measured.cells.get((table, top, learner, each, k)) for each in METHODS]
+        if method == "dmpd" and k > 1:
+            means = [float(each.mean()) for each in own if each is not None]
+            cases += [means] if len(means) == len(METHODS) else []
     return (len(cases), friedman_test(cases), bonferroni_dunn(cases)) if len(cases) > 1 else None
 
 
