@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
-from shoal.papers.dmpd import Unit
+from shoal.papers.dmpd import METHOD, Unit
 from shoal.papers.dmpd_data import MOST_PUBLIC, TABLES
 from shoal.papers.dmpd_published import LEARNERS
 from shoal.papers.dmpd_tables import Measured, merge_parts, versions, write_page
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--tops", default="9,5,7", help="how many features are public; 9 means 8 where there are eight")
     parser.add_argument("--learners", default=",".join(LEARNERS))
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--cuts", choices=("training", "all"), default="training", help="rows that numbers are cut by")
+    parser.add_argument("--variant", choices=tuple(METHOD), default="own", help="how to search; see `Unit`")
     parser.add_argument("--jobs", type=int, default=2, help="processes beside each other; 0: only merge")
     parser.add_argument("--json", type=Path, help="where to write all that was measured")
     parser.add_argument("--page", type=Path, help="a page whose tables are brought up to date")
@@ -44,7 +44,7 @@ def main() -> None:
         if options.data is None:
             parser.error("give --data, or set SHOAL_DATA")
         units = [
-            Unit(table, min(top, MOST_PUBLIC.get(table, 9)), learner, repetition, options.cuts)
+            Unit(table, min(top, MOST_PUBLIC.get(table, 9)), learner, repetition, options.variant)
             for repetition in range(options.repetitions)
             for top in map(int, options.tops.split(","))
             for table in options.only.split(",")

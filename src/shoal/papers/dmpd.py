@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from shoal.privacy import KAnonymity
 FIT: Mapping[str, Callable[[Encoded, Sequence[int]], Model]] = {"c45": fit_c45, "bayes": fit_bayes}
 FOLDS = 5  # of the wrapper
 
+Variant = Literal["own", "pal", "cuts"]
+METHOD = {"own": "dmpd", "pal": "dmpd, PAL in the fitness", "cuts": "dmpd, cuts of all rows"}
+SUFFIX = {"own": "", "pal": "-pal", "cuts": "-cuts"}
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -45,16 +49,17 @@ class Unit:
         ``"c45"`` or ``"bayes"``.
     repetition
         Which of the five times the rows are cut in halves.
-    cuts
-        Whether public numbers are put in intervals by the ``"training"`` rows, or by ``"all"`` rows, as the paper seems
-        to have done (see `StudyTable.cut_before`); then only partitionings are measured.
+    variant
+        ``"own"``: PartAL counts in the search's fitness; ``"pal"``: only PAL does, as in the paper; ``"cuts"``: PartAL,
+        and public numbers are put in intervals by all rows, as the paper seems to have done (see
+        `StudyTable.cut_before`). Of the last two only partitionings are measured.
     """
 
     table: str
     top: int
     learner: str
     repetition: int
-    cuts: str = "training"
+    variant: Variant = "own"
 
     @property
     def name(self) -> str:
@@ -63,7 +68,7 @@ class Unit:
         >>> Unit("german", 9, "c45", 0).name
         'german-9-c45-0'
         """
-        return f"{self.table}-{self.top}-{self.learner}-{self.repetition}" + "-all" * (self.cuts == "all")
+        return f"{self.table}-{self.top}-{self.learner}-{self.repetition}" + SUFFIX[self.variant]
 
     def run(self, data: Path, options: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """What is measured: a line for each half, method and level; accuracies are those of the other half.
@@ -76,13 +81,13 @@ class Unit:
             `population` and `generations` of the search; by default 50 and 100.
         """
         study = read_study(data, self.table)
-        if self.cuts == "all":
+        if self.variant == "cuts":
             study = study.cut_before(self.top)
         lines = []
         for half, (train, test) in enumerate(study.halves(self.repetition)):
             own = (_known(study.rows.take(train)), study.rows.take(test))
             found = self._partitioned(study, *own, seed=2 * self.repetition + half, options=options or {})
-            if self.cuts == "training":
+            if self.variant == "own":
                 found.append({"method": "baseline", "accuracy": plain_accuracy(*own, study.target, self.learner)})
                 found += self._top_down(study, *own)
             lines += [{**vars(self), "half": half, **line} for line in found]
@@ -102,7 +107,8 @@ class Unit:
         lines = []
         for k in self.levels:
             start = time.process_time()
-            found = search(judge, k, options=GeneticOptions(seed=seed, **options))
+            genetic = GeneticOptions(seed=seed, **options)
+            found = search(judge, k, options=genetic, level_in_fitness=self.variant != "pal")
             seconds = time.process_time() - start
             model = PartitionedClassifier(
                 self.learner,
@@ -116,7 +122,7 @@ class Unit:
             ).fit(train, study.target)
             lines.append(
                 {
-                    "method": "dmpd" if self.cuts == "training" else "dmpd, cuts of all rows",
+                    "method": METHOD[self.variant],
                     "k": k,
                     "accuracy": float((model.predict(test).astype(str) == truth).mean()),
                     "in_search": found.best.accuracy,
