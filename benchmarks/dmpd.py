@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
 from shoal.papers.dmpd import METHOD, Unit
-from shoal.papers.dmpd_data import MOST_PUBLIC, TABLES
-from shoal.papers.dmpd_published import LEARNERS
+from shoal.papers.dmpd_data import MOST_PUBLIC
+from shoal.papers.dmpd_published import LEARNERS, LEVELS
 from shoal.papers.dmpd_tables import Measured, merge_parts, versions, write_page
 
 
@@ -30,7 +30,7 @@ def main() -> None:
         "--data", type=Path, default=os.environ.get("SHOAL_DATA"), help="the benchmark data, or SHOAL_DATA"
     )
     parser.add_argument("--parts", type=Path, required=True, help="a folder for what is measured, unit by unit")
-    parser.add_argument("--only", default=",".join(TABLES))
+    parser.add_argument("--only", default=",".join(LEVELS))
     parser.add_argument("--tops", default="9,5,7", help="how many features are public; 9 means 8 where there are eight")
     parser.add_argument("--learners", default=",".join(LEARNERS))
     parser.add_argument("--repetitions", type=int, default=5)

@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument(
         "--data", type=Path, default=os.environ.get("SHOAL_DATA"), help="the benchmark data, or SHOAL_DATA"
     )
-    parser.add_argument("--table", default="adult")
+    parser.add_argument("--table", default="adult-train")
     parser.add_argument("--tops", type=int, nargs="*", default=[5, 9])
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--json", type=Path, required=True)
@@ -67,7 +67,8 @@ def plot(found: dict, folder: Path) -> None:
             if name.rsplit("-", 1)[0] == setting
         ]
         axes = plot_frontier(*fronts)
-        axes.set_title(f"{setting.replace('-', ', top ')} public, {len(fronts)} searches")
+        table, top = setting.rsplit("-", 1)
+        axes.set_title(f"{table}, top {top} public, {len(fronts)} searches")
         axes.figure.savefig(folder / f"partitioning-{setting}.svg", metadata={"Date": None})
 
 

@@ -54,7 +54,7 @@ def main() -> None:
         sizes, seconds = np.log(np.array(found)).T
         print(f"\nCPU seconds grow with the rows to the power of {np.polyfit(sizes, seconds, 1)[0]:.2f}\n")
     if options.adult:
-        adult = read_study(Path(options.data), "adult")
+        adult = read_study(Path(options.data), "adult-train")
         one(adult, adult.rows, 9, 50, options.sample, None)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.data import Hierarchy, Table, load_hierarchies, read_table, to_table
 from shoal.data.discretize import mdl_cuts
+from shoal.data.stack import stack
 from shoal.data.table import Column, Kind
 from shoal.errors import DataError
 from shoal.partition.c45 import fit_c45
@@ -22,7 +23,8 @@ Rows = NDArray[np.int64]
 
 # the file of each table, its class, and columns that are left out
 FILES = {
-    "adult": ("adult_train.csv.gz", "income", ()),
+    "adult": ("adult_train.csv.gz", "income", ()),  # and the test part
+    "adult-train": ("adult_train.csv.gz", "income", ()),
     "credit": ("crx.csv", "class", ()),
     "vote": ("house_votes_84.csv", "class", ()),
     "wisconsin": (None, "class", ()),  # comes with scikit-learn
@@ -131,7 +133,7 @@ def read_study(folder: Path, name: str) -> StudyTable:
     rows = rows.select([*features, target])
     ranking = rank_features(rows, target, MOST_PUBLIC.get(name, 9))
     hierarchies: dict[str, Hierarchy] = {}
-    if name == "adult":
+    if name.startswith("adult"):
         hierarchies = dict(load_hierarchies(folder / "hierarchies" / "tds", features))
     for column in ranking:
         if rows[column].kind == "categorical":
@@ -157,8 +159,11 @@ def rank_features(rows: Table, target: str, n: int) -> tuple[str, ...]:
 def _read(folder: Path, name: str, file: str, target: str) -> Table:
     if not (folder / file).exists():
         raise DataError("no-data", f"The data folder has no {file!r}. Point SHOAL_DATA at the benchmark data.")
-    rows = read_table(folder / file, missing=["?"], kinds={target: "categorical", **KINDS.get(name, {})})
-    rows = rows.complete()
+    kinds: dict[str, Kind] = {target: "categorical", **KINDS.get(name, {})}
+    rows = read_table(folder / file, missing=["?"], kinds=kinds).complete()
+    if name == "adult":
+        more = read_table(folder / file.replace("train", "test"), missing=["?"], kinds=kinds).complete()
+        rows = stack(rows, more, rows.names)
     if name in LEFT_OUT:
         rows = rows.take(rows[target].codes != rows[target].names.index(LEFT_OUT[name]))
     return Table([column.compact() for column in rows.values()])
