@@ -162,7 +162,7 @@ def make_judge(study: StudyTable, train: Table, public: list[str], learner: str,
         person=None,
         hierarchies=None,
     )
-    return TableJudge(prepare(task), learner, n_folds=FOLDS, seed=seed)
+    return TableJudge(prepare(task, k=1), learner, n_folds=FOLDS, seed=seed)
 
 
 def plain_accuracy(train: Table, test: Table, target: str, learner: str) -> float:
