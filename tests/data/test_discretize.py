@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -129,11 +128,9 @@ def test_round_cuts_is_roundest_of_each_pair(values: list[float]) -> None:
     assert (np.searchsorted(cuts, values) == np.arange(len(values))).all()
 
 
-def test_round_cuts_is_fast_and_takes_short_lists() -> None:
+def test_round_cuts_takes_long_and_short_lists() -> None:
     values = np.unique(np.random.default_rng(0).normal(size=65_536))
-    began = time.perf_counter()
     cuts = round_cuts(values)
-    assert time.perf_counter() - began < 2  # 0.05 s here; the limit only catches a loop
     assert ((cuts > values[:-1]) & (cuts < values[1:])).all()
     assert round_cuts([3]).tolist() == round_cuts([]).tolist() == []
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Incognito on Adult beside the optima that ARX 3.9.2 finds (its loss metric, nothing suppressed), and K-Optimize."""
 
-import time
-
 import pytest
 
 from shoal import audit
@@ -26,14 +24,13 @@ def hierarchies(shoal_data):
 
 
 def search(adult, hierarchies, k, suppress=0.0):
-    """The method after its search, and the CPU seconds of that."""
+    """The method after its search."""
     options = {"public": COLUMNS, "hierarchies": hierarchies, "suppress": suppress}
     task, _ = make_task(adult, "income", privacy=k, sensitive=(), domain=None, person=None, **options)
     assert [len(task.ladders[name]) for name in COLUMNS] == LEVELS
     method = Incognito(k, **options)
-    started = time.process_time()
     method._recode(task)
-    return method, time.process_time() - started
+    return method
 
 
 @pytest.mark.parametrize(
@@ -46,20 +43,15 @@ def search(adult, hierarchies, k, suppress=0.0):
     ],
 )
 def test_the_optimum_of_arx_is_our_best_minimal_solution(adult, hierarchies, k, levels, classes, smallest, n_minimal):
-    method, _ = search(adult, hierarchies, k)
+    method = search(adult, hierarchies, k)
     assert method.nodes_ == 6480
     assert len(method.solutions_) == n_minimal
     best = method.solution_
     assert ([best.levels[name] for name in COLUMNS], best.classes, best.smallest) == (levels, classes, smallest)
 
 
-def test_the_whole_search_takes_well_under_a_second(adult, hierarchies):
-    search(adult, hierarchies, 100)  # compiles the kernel
-    assert min(search(adult, hierarchies, 5)[1] for _ in range(3)) < 0.5
-
-
 def test_with_five_percent_left_out(adult, hierarchies):
-    method, _ = search(adult, hierarchies, 100, 0.05)
+    method = search(adult, hierarchies, 100, 0.05)
     assert len(method.solutions_) == 150
     assert max(solution.left_out for solution in method.solutions_) <= 0.05 * 30_162
     assert min(solution.smallest for solution in method.solutions_) >= 100
