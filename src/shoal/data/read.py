@@ -84,6 +84,32 @@ def read_table(
     >>> table["weight"].numbers.tolist()
     [70.5, 81.0]
     """
+    shown = str(path)
+    file = _open(path, delimiter, encoding, decimal, quote, missing)
+    kinds = check_kinds(kinds, file.names)
+    wanted = file.names if columns is None else list(columns)
+    for name in wanted:
+        if name not in file.names:
+            raise DataError("no-column", f"{shown!r} has no column {name!r}.{closest(name, file.names)}")
+    refuse_twice(wanted)
+    column = file.open(wanted, kinds)
+    # few threads, because every column at work is in memory as Arrow
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        table = Table(pool.map(column, wanted))
+    if table.n_rows == 0:
+        raise DataError("no-rows", f"{shown!r} has column names, but no rows.")
+    return table
+
+
+def _open(
+    path: str | os.PathLike[str],
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    quote: str | None = '"',
+    missing: Collection[str] = ("", "?"),
+) -> _File:
+    """The file by its kind; the parameters are those of `read_table`."""
     tokens = tuple([missing] if isinstance(missing, str) else missing)
     source, shown = Path(path), str(path)
     suffix = source.suffix.lower()
@@ -106,19 +132,24 @@ def read_table(
             ".arrow or .ipc.",
         )
     refuse_twice(file.names, f" in {shown!r}")
-    kinds = check_kinds(kinds, file.names)
-    wanted = file.names if columns is None else list(columns)
-    for name in wanted:
-        if name not in file.names:
-            raise DataError("no-column", f"{shown!r} has no column {name!r}.{closest(name, file.names)}")
-    refuse_twice(wanted)
-    column = file.open(wanted, kinds)
-    # few threads, because every column at work is in memory as Arrow
-    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        table = Table(pool.map(column, wanted))
-    if table.n_rows == 0:
-        raise DataError("no-rows", f"{shown!r} has column names, but no rows.")
-    return table
+    return file
+
+
+def read_source(
+    source: str | os.PathLike[str],
+    *,
+    kinds: Mapping[str, Kind] | None = None,
+    missing: Collection[str] = (),
+    only: Collection[str] | None = None,
+) -> Table:
+    """A table from a file, as `to_table` would have it from memory; `only` as there."""
+    how: dict[str, Any] = {"missing": missing} if missing else {}
+    if only is None:
+        return read_table(source, kinds=kinds, **how)
+    names = _open(source, **how).names
+    wanted = [name for name in names if name in only] or names[:1]
+    known = {name: kind for name, kind in (kinds or {}).items() if name in wanted}
+    return read_table(source, kinds=known, columns=wanted, **how)
 
 
 class _TextFile:

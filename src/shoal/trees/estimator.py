@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from shoal.data.frames import not_2d, to_table
-from shoal.data.table import Table
+from shoal.data.frames import is_source, not_2d, to_table
+from shoal.data.table import Columns, Table
 from shoal.data.target import name_of
 from shoal.errors import DataError
 from shoal.release.tree import Unknown
@@ -34,7 +34,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Arrays as scikit-learn checks them; tables and data frames as they are."""
-        if isinstance(X, Table) or type(X) is dict or hasattr(type(X), "columns"):
+        if isinstance(X, Table) or type(X) is dict or hasattr(type(X), "columns") or is_source(X):
             return X
         if not hasattr(X, "toarray") and (ndim := np.asarray(X).ndim) != 2:
             raise not_2d(ndim)  # scikit-learn's own words would show cells
@@ -83,7 +83,7 @@ class ShoalEstimator(RowsEstimator):
         return Table(replace(table[old], name=new) for old, new in zip(table, self._features, strict=True))
 
 
-def target_name(estimator: str, table: Table, y: Any) -> tuple[str, list[str]]:
+def target_name(estimator: str, table: Columns, y: Any) -> tuple[str, list[str]]:
     """The name of the target, given as values or as the name of its column, and the names of the other columns."""
     if y is None:
         raise DataError(
