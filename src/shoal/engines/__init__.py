@@ -14,9 +14,9 @@ ENGINES = ("memory", "stream")
 __all__ = ["ENGINES", "Engine", "Feature", "MemoryEngine", "RowsElsewhere", "open_rows"]
 
 
-def open_rows(engine: str, source: Any, *, unread: tuple[str, ...] = ()) -> RowsElsewhere:
-    """Hold a source open for an engine other than ``"memory"``; columns in `unread` are never looked at."""
+def open_rows(engine: str, source: Any) -> RowsElsewhere:
+    """Hold a source open for an engine other than ``"memory"``."""
     assert engine == "stream"
     from shoal.engines.stream import StreamRows
 
-    return StreamRows(source, unread=unread)
+    return StreamRows(source)

@@ -54,16 +54,27 @@ class Feature:
 
 
 class RowsElsewhere(Protocol):
-    """A table that is not in memory, as an engine holds it open. Use it in a `with`: leaving that frees what it took.
+    """A table that is not in memory, as an engine holds it open.
 
-    `columns` has the dictionaries, and one code an entry: codes of features, target and sensitive columns are those of
-    the same entries, so they say how to recode the rows.
+    Use it in a `with`: leaving that frees what it took.
     """
 
-    columns: Counted
+    names: Sequence[str]  # of all its columns
+
+    def count(self, names: Sequence[str], *, coarse: Sequence[str], people: int, max_codes: int) -> Counted:
+        """Dictionaries of the columns named, and how many rows have each entry; others are never looked at.
+
+        Where a number column is in `coarse`, numbers may be taken together that no cut will tell apart: neither one of
+        the `max_codes` quantiles, nor a bound that `people` stand behind.
+        """
+        ...
 
     def engine(self, made: Sequence[tuple[Feature, Codes]], target: Column, sensitive: Sequence[Column]) -> Engine:
-        """Counts from these rows. A column is the one of its name in `columns`."""
+        """Counts from these rows.
+
+        A column is the one of its name that was counted; its codes are those of the same entries, so they say how to
+        recode the rows.
+        """
         ...
 
     def settled(self, columns: Counted) -> Any:

@@ -14,13 +14,13 @@ from sklearn.utils.metaestimators import available_if
 
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
-from shoal.data.hierarchy import load_hierarchies
+from shoal.data.hierarchy import Hierarchy, load_hierarchies
 from shoal.data.roles import Roles, TargetRole
 from shoal.data.table import Columns
 from shoal.data.target import with_target
 from shoal.engines import RowsElsewhere, open_rows
 from shoal.errors import DataError, RequirementError
-from shoal.privacy import Requirement, as_requirement
+from shoal.privacy import Requirement, as_requirement, people_behind
 from shoal.release.statement import Statement
 from shoal.release.tree import Unknown
 from shoal.trees.estimator import ShoalEstimator, checked_target, target_name
@@ -231,7 +231,12 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         as_requirement(self.privacy)
         if self.engine == "memory":
             X = self._checked(X, reset=True)
-            self._mine(X, to_table(X), checked_target(y))
+            whole, y = to_table(X), checked_target(y)
+            target, features = target_name("AnonymousTreeClassifier", whole.names, y)
+            whole = with_target(whole, y, target)
+            roles = self._roles(whole.names, target)
+            self._mine(whole, roles, load_hierarchies(self.hierarchies, roles.features))
+            self._remember(X, features)
             return self
         if not isinstance(y, str):
             raise DataError(
@@ -242,27 +247,38 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
                 "person-engine", f"Several rows a person need engine='memory'; engine={self.engine!r} takes none."
             )
         with open_rows(self.engine, X) as rows:
-            self._mine(X, rows.columns, y, rows)
+            target, features = target_name("AnonymousTreeClassifier", rows.names, y)
+            roles = self._roles(rows.names, target)
+            hierarchies = load_hierarchies(self.hierarchies, roles.features)
+            table = rows.count(
+                [*roles.features, target],
+                coarse=[name for name in roles.features if name not in hierarchies and name not in roles.sensitive],
+                people=people_behind(as_requirement(self.privacy)),
+                max_codes=self.max_codes,
+            )
+            self._mine(with_target(table, y, target), roles, hierarchies, rows)
+        self._remember(X, features)
         return self
 
-    def _mine(self, X: Any, table: Columns, y: Any, rows: RowsElsewhere | None = None) -> None:
-        """Mine and audit a table, and remember what it was."""
-        target, features = target_name("AnonymousTreeClassifier", table, y)
-        table = with_target(table, y, target)
-        roles = Roles.resolve(
-            table.names,
+    def _roles(self, names: Sequence[str], target: str) -> Roles:
+        return Roles.resolve(
+            names,
             target=target,
             public=self.public,
             identifier=[] if self.person is None else [self.person],
             target_role=self.target_role,
             sensitive=self.sensitive,
         )
+
+    def _mine(
+        self, table: Columns, roles: Roles, hierarchies: Mapping[str, Hierarchy], rows: RowsElsewhere | None = None
+    ) -> None:
         self.release_ = mine_tree(
             table,
             roles,
             as_requirement(self.privacy),
             domain=self.domain,
-            hierarchies=load_hierarchies(self.hierarchies, roles.features),
+            hierarchies=hierarchies,
             strict=self.strict,
             **self._manner(),
             max_depth=self.max_depth,
@@ -275,7 +291,6 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         )
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
         self.classes_ = np.sort(self.release_.labels)
-        self._remember(X, features)
 
     @available_if(_states_shares)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
