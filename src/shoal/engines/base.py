@@ -59,7 +59,10 @@ class RowsElsewhere(Protocol):
     Use it in a `with`: leaving that frees what it took.
     """
 
-    names: Sequence[str]  # of all its columns
+    @property
+    def names(self) -> Sequence[str]:
+        """All columns there are."""
+        ...
 
     def count(self, names: Sequence[str], *, coarse: Sequence[str], people: int, max_codes: int) -> Counted:
         """Dictionaries of the columns named, and how many rows have each entry; others are never looked at.

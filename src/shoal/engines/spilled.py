@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of any length on disk, sorted by disjoint sets of people: the twin of `Sorted`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal._kernels import counts as kernels
+from shoal._threads import side_by_side
+from shoal.data.disk import Spill
+from shoal.engines.base import Counts, Ids
+
+Keys = NDArray[Any]
+Runs = list[tuple[int, int, int]]  # rows of a stretch: where they go, the first and the end of them
+CHUNK = 1 << 20  # rows of a column in memory at a time
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """A stretch of rows that is read at once, and the parts of sets that lie in it."""
+
+    side: int
+    start: int
+    end: int
+    which: Ids  # the set of each part, by its place in the request
+    starts: Ids  # of each part, from the start of the stretch
+    ends: Ids
+
+
+class Spilled:
+    """Columns of one table on disk, all sorted by the same sets. Rows are where `Sorted` would have them.
+
+    There is room for each column twice. A set lies on one side; its parts are written to the other, at the place of the
+    set, which nobody else has.
+
+    Parameters
+    ----------
+    dtypes
+        The type of each column.
+    n_rows
+        How long they are.
+    chunk
+        How many rows to read at a time.
+    """
+
+    def __init__(self, dtypes: Sequence[np.dtype[Any]], n_rows: int, chunk: int = CHUNK) -> None:
+        self._dtypes = list(dtypes)
+        self._n_rows = n_rows
+        self._chunk = chunk
+        self._spill = Spill()
+        self._places = [self._spill.reserve(2 * n_rows * dtype.itemsize) for dtype in self._dtypes]
+        self._starts, self._ends, self._sides = [0], [n_rows], [0]
+        self._parts: dict[int, list[int]] = {}  # of each set that was split
+
+    def fill(self, column: int, start: int, keys: Keys) -> None:
+        """The keys of some rows, before any set is split."""
+        self._write(column, 0, start, keys.astype(self._dtypes[column], copy=False))
+
+    def close(self) -> None:
+        """Give the room back."""
+        self._spill.close()
+
+    def sizes(self, ids: Ids) -> Counts:
+        """People of each set."""
+        return np.array([self._ends[one] - self._starts[one] for one in ids.tolist()], dtype=np.int64)
+
+    def count(self, ids: Ids, column: int, n_keys: int) -> Counts:
+        """People of each set by key of a column (sets × keys)."""
+        counts = np.zeros((len(ids), n_keys), dtype=np.int64)
+        for stretch in self._stretches(ids):
+            keys = self._read(column, stretch)
+            found = np.zeros((len(stretch.which), n_keys), dtype=np.int64)
+            kernels.count_keys(keys, stretch.starts, stretch.ends, found)
+            np.add.at(counts, stretch.which, found)
+        return counts
+
+    def count_pairs(self, ids: Ids, column: int, n_keys: int, other: int, n_others: int) -> Counts:
+        """People of each set by key of one column and key of another (sets × keys × keys)."""
+        counts = np.zeros((len(ids), n_keys, n_others), dtype=np.int64)
+        for stretch in self._stretches(ids):
+            found = np.zeros((len(stretch.which), n_keys, n_others), dtype=np.int64)
+            keys, others = self._read(column, stretch), self._read(other, stretch)
+            kernels.count_pairs(keys, others, stretch.starts, stretch.ends, found)
+            np.add.at(counts, stretch.which, found)
+        return counts
+
+    def people(
+        self,
+        ids: Ids,
+        column: int,
+        per_code: int,
+        branch_of: NDArray[np.int32],
+        n_branches: int,
+        values: tuple[int, int] | None,
+    ) -> Counts:
+        """Everybody has one row here, so growers ask for rows instead."""
+        raise NotImplementedError
+
+    def some(self, one: int, column: int, most: int) -> Keys:
+        """The keys of a set's people, or of at most `most` of them, evenly spaced."""
+        people = self._ends[one] - self._starts[one]
+        n = min(people, most)
+        wanted = self._starts[one] + np.arange(n) * people // max(n, 1)
+        found = np.empty(n, dtype=self._dtypes[column])
+        for stretch in self._stretches(np.array([one])):
+            here = (wanted >= stretch.start) & (wanted < stretch.end)
+            if here.any():
+                found[here] = self._read(column, stretch)[wanted[here] - stretch.start]
+        return found
+
+    def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
+        """Split sets by branch_of[set, key // per_code]; numbers of the new sets, −1 for an empty one."""
+        for one in ids.tolist():
+            self._gather(one)
+        stretches = list(self._stretches(ids))
+        sizes = np.zeros((len(ids), n_branches), dtype=np.int64)
+        whole = [self._branches(stretch, column, per_code, branch_of, n_branches)[1] for stretch in stretches]
+        for stretch, found in zip(stretches, whole, strict=True):
+            np.add.at(sizes, stretch.which, found)
+        # where the next people of each branch go
+        starts = np.array([self._starts[one] for one in ids.tolist()], dtype=np.int64)
+        place = starts[:, None] + np.cumsum(sizes, axis=1) - sizes
+        for stretch, found in zip(stretches, whole, strict=True):
+            branch, _ = self._branches(stretch, column, per_code, branch_of, n_branches)
+            runs = self._runs(ids, stretch, found, place)
+            np.add.at(place, stretch.which, found)
+            side_by_side(
+                partial(self._move, stretch, branch, found, runs),
+                range(len(self._dtypes)),
+                rows=(stretch.end - stretch.start) * len(self._dtypes),
+            )
+        return self._number(ids, starts, sizes)
+
+    def _move(self, stretch: _Stretch, branch: Keys, found: Counts, runs: Runs, each: int) -> None:
+        """Sort the rows of one column in a stretch, and write them to the other side."""
+        keys = self._read(each, stretch)
+        kernels.sort_by_branch(keys, branch, stretch.starts, stretch.ends, found)
+        for where, first, end in runs:
+            self._write(each, 1 - stretch.side, where, keys[first:end])
+
+    def _branches(
+        self, stretch: _Stretch, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int
+    ) -> tuple[Keys, Counts]:
+        """The branch of every row of a stretch, and how many of each part take it."""
+        keys = self._read(column, stretch)
+        branch = np.empty(len(keys), dtype=np.uint8 if n_branches <= 255 else np.int32)
+        found = np.zeros((len(stretch.which), n_branches), dtype=np.int64)
+        kernels.branches(keys, per_code, branch_of[stretch.which], stretch.starts, stretch.ends, branch, found)
+        return branch, found
+
+    def _runs(self, ids: Ids, stretch: _Stretch, found: Counts, place: Ids) -> Runs:
+        """Where the sorted rows of a stretch go."""
+        runs: Runs = []
+        for i, (number, start, end) in enumerate(
+            zip(stretch.which.tolist(), stretch.starts.tolist(), stretch.ends.tolist(), strict=True)
+        ):
+            one = int(ids[number])
+            if end - start == self._ends[one] - self._starts[one]:
+                runs.append((stretch.start + start, start, end))  # a whole set: all its branches are side by side
+                continue
+            for where, n in zip(place[number].tolist(), found[i].tolist(), strict=True):
+                if n:
+                    runs.append((where, start, start + n))
+                    start += n
+        joined = runs[:1]
+        for where, first, end in runs[1:]:
+            last = joined[-1]
+            if last[2] == first and last[0] + last[2] - last[1] == where:
+                joined[-1] = (last[0], last[1], end)
+            else:
+                joined.append((where, first, end))
+        return joined
+
+    def _number(self, ids: Ids, starts: Ids, sizes: Counts) -> Ids:
+        new = np.full(sizes.shape, -1, dtype=np.int64)
+        ends = starts[:, None] + np.cumsum(sizes, axis=1)
+        for i, one in enumerate(ids.tolist()):
+            self._parts[one] = []
+            for branch in np.flatnonzero(sizes[i]).tolist():
+                new[i, branch] = len(self._starts)
+                self._parts[one].append(len(self._starts))
+                self._starts.append(int(ends[i, branch] - sizes[i, branch]))
+                self._ends.append(int(ends[i, branch]))
+                self._sides.append(1 - self._sides[one])
+        return new
+
+    def _gather(self, one: int) -> None:
+        """Bring a set that was split before back to one side; its former parts are void."""
+        if one not in self._parts:
+            return
+        side = self._sides[one]
+        for part_side, start, end in list(self._pieces(one)):
+            if part_side == side:
+                continue
+            for first in range(start, end, self._chunk):
+                last = min(end, first + self._chunk)
+                for column in range(len(self._dtypes)):
+                    self._write(column, side, first, self._rows(column, part_side, first, last))
+        del self._parts[one]
+
+    def _pieces(self, one: int) -> Iterator[tuple[int, int, int]]:
+        """Where the rows of a set are now: (side, start, end), in order."""
+        if one not in self._parts:
+            yield self._sides[one], self._starts[one], self._ends[one]
+            return
+        for part in self._parts[one]:
+            yield from self._pieces(part)
+
+    def _stretches(self, ids: Ids) -> Iterator[_Stretch]:
+        """The rows of some sets in as few reads as their places allow, none longer than a chunk."""
+        pieces = [
+            (side, first, min(end, first + self._chunk), number)
+            for number, one in enumerate(ids.tolist())
+            for side, start, end in self._pieces(one)
+            for first in range(start, end, self._chunk)
+        ]
+        pieces.sort()
+        at = 0
+        while at < len(pieces):
+            side, start, end, _ = pieces[at]
+            used, stop = end - start, at + 1
+            while stop < len(pieces):
+                other, first, last, _ = pieces[stop]
+                # rows in between are read for nothing, as long as they are few
+                if other != side or max(last, end) - start > self._chunk or first - end > used + 4096:
+                    break
+                used, end, stop = used + last - first, max(last, end), stop + 1
+            own = pieces[at:stop]
+            yield _Stretch(
+                side,
+                start,
+                end,
+                np.array([number for *_, number in own], dtype=np.int64),
+                np.array([first - start for _, first, _, _ in own], dtype=np.int64),
+                np.array([last - start for _, _, last, _ in own], dtype=np.int64),
+            )
+            at = stop
+
+    def _read(self, column: int, stretch: _Stretch) -> Keys:
+        return self._rows(column, stretch.side, stretch.start, stretch.end)
+
+    def _rows(self, column: int, side: int, start: int, end: int) -> Keys:
+        return self._spill.read(self._at(column, side, start), end - start, self._dtypes[column])
+
+    def _write(self, column: int, side: int, start: int, keys: Keys) -> None:
+        self._spill.write(self._at(column, side, start), keys)
+
+    def _at(self, column: int, side: int, start: int) -> int:
+        return self._places[column] + (side * self._n_rows + start) * self._dtypes[column].itemsize
