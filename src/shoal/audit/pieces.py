@@ -29,6 +29,11 @@ class CountedGroups(Groups):
     tables: dict[str, Ids] = field(default_factory=dict)  # of some columns: groups × values
 
     @property
+    def n_rows(self) -> int:
+        """How many rows there are: one a person."""
+        return self.n_people
+
+    @property
     def n_people(self) -> int:
         """How many people there are."""
         return int(self.people.sum())

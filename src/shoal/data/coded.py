@@ -111,6 +111,16 @@ class CodedRows:
         self.close()
 
 
+def read_rows(source: Source) -> Table:
+    """All columns and rows of a source, in memory."""
+    with CodedRows(source, source.names) as rows:
+        pieces = list(rows.tables(rows.columns))
+        return Table(
+            replace(column, codes=np.concatenate([piece[name].codes for piece in pieces]))
+            for name, column in pieces[0].items()
+        )
+
+
 class _Coded(ABC):
     """The codes of one column, batch by batch."""
 

@@ -18,6 +18,7 @@ from narwhals.exceptions import DuplicateError
 
 from shoal._threads import side_by_side
 from shoal.data.encode import encode, number_text
+from shoal.data.query import Query
 from shoal.data.table import Kind, Table
 from shoal.errors import DataError, closest
 
@@ -43,7 +44,8 @@ def to_table(
     ----------
     data
         A `Table` (returned as it is), a pandas, Polars or PyArrow table or any that narwhals knows, a dict
-        of columns, a two-dimensional NumPy array, a list of rows, or the path of a file (see `read_table`).
+        of columns, a two-dimensional NumPy array, a list of rows, the path of a file (see `read_table`),
+        a PyArrow dataset, or a `Query`.
     kinds
         ``"numeric"`` or ``"categorical"`` for some of the columns; by default their type decides.
     missing
@@ -91,10 +93,10 @@ def to_table(
 
 
 def is_source(data: Any) -> bool:
-    """Whether rows have to be fetched from somewhere: from a file or a folder."""
+    """Whether rows have to be fetched from somewhere: a file or a folder, a database, an Arrow dataset."""
     if isinstance(data, str):  # a string that looks like no path may be a cell, and no message must tell it
         return data.lower().endswith(SUFFIXES) or os.path.exists(data)
-    return isinstance(data, os.PathLike)
+    return isinstance(data, os.PathLike | Query) or type(data).__module__ == "pyarrow._dataset"
 
 
 def check_kinds(kinds: Mapping[str, Kind] | None, names: Collection[str]) -> Mapping[str, Kind]:

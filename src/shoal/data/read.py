@@ -154,14 +154,19 @@ def open_text(
 
 
 def read_source(
-    source: str | os.PathLike[str],
+    source: Any,
     *,
     kinds: Mapping[str, Kind] | None = None,
     missing: Collection[str] = (),
     only: Collection[str] | None = None,
 ) -> Table:
-    """A table from a file, as `to_table` would have it from memory; `only` as there."""
+    """A table from a file, a dataset or a query, as `to_table` would have it from memory; `only` as there."""
     how: dict[str, Any] = {"missing": missing} if missing else {}
+    if not isinstance(source, str | os.PathLike):
+        from shoal.data.coded import read_rows
+        from shoal.data.sources import open_source
+
+        return read_rows(open_source(source, kinds=kinds, only=only, **how))
     if only is None:
         return read_table(source, kinds=kinds, **how)
     names = _open(source, **how).names

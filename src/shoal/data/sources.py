@@ -45,6 +45,10 @@ class Source(ABC):
         self.kinds = check_kinds(kinds, self.names)
         self.missing = tuple([missing] if isinstance(missing, str) else missing)
 
+    def drop(self, names: Collection[str]) -> None:
+        """Leave some columns alone, from now on."""
+        self.names = [name for name in self.names if name not in names]
+
     def check(self, names: Sequence[str]) -> None:
         """Refuse columns that are not there."""
         for name in names:
@@ -169,12 +173,27 @@ def _pieces(columns: Sequence[pa.Array], rows: int) -> Iterator[Batch]:
 
 
 def open_source(
-    data: Any, *, kinds: Kinds | None = None, missing: Collection[str] | None = None, **text: Any
+    data: Any,
+    *,
+    kinds: Kinds | None = None,
+    missing: Collection[str] | None = None,
+    only: Collection[str] | None = None,
+    **text: Any,
 ) -> Source:
     """Anything that rows can be read from in batches: paths, PyArrow datasets, a `Query`; else a table in memory.
 
-    `kinds`, `missing` and what is said of a text file are as in `read_table`.
+    `kinds`, `missing` and what is said of a text file are as in `read_table`, `only` is as in `to_table`.
     """
+    source = _opened(data, kinds if only is None else None, missing, text)
+    if only is not None:
+        source.names = [name for name in source.names if name in only] or source.names[:1]
+        source.kinds = {name: kind for name, kind in (kinds or {}).items() if name in source.names}
+    return source
+
+
+def _opened(data: Any, kinds: Kinds | None, missing: Collection[str] | None, text: dict[str, Any]) -> Source:
+    if isinstance(data, Source):
+        return data
     if isinstance(data, pads.Dataset):
         return _Dataset(data, kinds, missing or ())
     if isinstance(data, Query):

@@ -33,12 +33,13 @@ class TextSource(Source):
     def __init__(self, path: Path, kinds: Kinds | None, missing: Collection[str], **how: Any) -> None:
         self._file = open_text(path, missing=missing, **how)
         super().__init__(self._file.names, kinds, missing, f" in {self._file.shown!r}")
-        self._types: dict[str, pa.DataType] = dict.fromkeys(self._file.texts(self.kinds), TEXT)
+        self._types: dict[str, pa.DataType] = {}
         self._careful = False  # whether values may hold line ends, or lines be very long
 
     def batches(self, names: Sequence[str], rows: int) -> Iterator[Batch]:
         """The rows in batches; raises `OtherTypes` when the next try will read them otherwise."""
-        convert = self._file.convert(names, {name: of for name, of in self._types.items() if name in names})
+        types = {**self._types, **dict.fromkeys(self._file.texts(self.kinds), TEXT)}
+        convert = self._file.convert(names, {name: of for name, of in types.items() if name in names})
         try:
             with (
                 self._file.stream() as stream,
@@ -62,7 +63,7 @@ class TextSource(Source):
         """Give the column that did not fit the next type, or read more carefully; where neither helps, refuse."""
         column = re.search(r"In CSV column #(\d+): CSV conversion error", message)
         if column is not None:
-            name = self.names[int(column[1])]
+            name = self._file.names[int(column[1])]
             self._types[name] = TYPES[TYPES.index(self._types.get(name, pa.null())) + 1]
         elif not self._careful:
             self._careful = True

@@ -109,9 +109,10 @@ class Spilled:
         wanted = self._starts[one] + np.arange(n) * people // max(n, 1)
         found = np.empty(n, dtype=self._dtypes[column])
         for stretch in self._stretches(np.array([one])):
-            here = (wanted >= stretch.start) & (wanted < stretch.end)
-            if here.any():
-                found[here] = self._read(column, stretch)[wanted[here] - stretch.start]
+            keys = self._read(column, stretch)
+            for start, end in zip(stretch.starts + stretch.start, stretch.ends + stretch.start, strict=True):
+                here = (wanted >= start) & (wanted < end)
+                found[here] = keys[wanted[here] - stretch.start]
         return found
 
     def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
