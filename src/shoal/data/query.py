@@ -85,7 +85,7 @@ class Query:
         except duckdb.Error:
             raise _unreachable("Is the path right, and no other program writing to it?") from None
         try:
-            yield connection.execute(sql).to_arrow_reader(rows)
+            yield connection.sql(sql).to_arrow_reader(rows)
         except duckdb.Error as error:
             raise _refused(type(error).__name__) from None
         finally:

@@ -72,26 +72,40 @@ class _Parquet(Source):
 
         self._shown = str(path)
         self._parts, schemas = parquet_parts(path, self._shown)
-        for schema in schemas:
-            for first, field in zip(schemas[0], schema, strict=True):
-                if plain_type(field.type) != plain_type(first.type):
-                    raise DataError(
-                        "schema-differs", f"Column {first.name!r} has different types in the files of {self._shown!r}."
-                    )
+        self._types = {
+            name: self._common(name, [schema.field(name).type for schema in schemas], kinds or {})
+            for name in schemas[0].names
+        }
         self._strings = [field.name for field in schemas[0] if field.type in (pa.string(), pa.large_string())]
         super().__init__(schemas[0].names, kinds, missing, f" in {self._shown!r}")
+
+    def _common(self, name: str, types: Sequence[pa.DataType], kinds: Kinds) -> pa.DataType | None:
+        """What all files have; None where a column has numbers of different types, which does not matter."""
+        plain = {_plain_type(of) for of in types} - {pa.null()}
+        if len(plain) <= 1:
+            return plain.pop() if plain else pa.null()
+        if kinds.get(name) != "categorical" and all(
+            pa.types.is_integer(of) or pa.types.is_floating(of) for of in plain
+        ):
+            return None
+        raise DataError("schema-differs", f"Column {name!r} has different types in the files of {self._shown!r}.")
 
     def batches(self, names: Sequence[str], rows: int) -> Iterator[Batch]:
         try:
             for part in self._parts:
                 with pq.ParquetFile(part, read_dictionary=self._strings) as file:
                     for batch in file.iter_batches(rows, columns=list(names), use_pandas_metadata=False):
-                        yield [batch.column(name) for name in names]
+                        yield [self._typed(name, batch.column(name)) for name in names]
         except (pa.ArrowException, OSError):
             raise DataError("damaged-file", f"{self._shown!r} is no complete Parquet file.") from None
 
+    def _typed(self, name: str, array: pa.Array) -> pa.Array:
+        """A column that is empty in one file, in the type it has in others."""
+        of = self._types[name]
+        return pa.nulls(len(array), of or pa.float64()) if pa.types.is_null(array.type) else array
 
-def plain_type(of: pa.DataType) -> pa.DataType:
+
+def _plain_type(of: pa.DataType) -> pa.DataType:
     """A type without how it is stored: a dictionary is its values, and strings are strings."""
     of = of.value_type if pa.types.is_dictionary(of) else of
     return pa.string() if pa.types.is_large_string(of) or pa.types.is_string_view(of) else of
