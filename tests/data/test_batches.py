@@ -105,9 +105,8 @@ def test_parquet_arrow_and_datasets(tmp_path: Path) -> None:
 @pytest.mark.parametrize("late", ["", "x7", "2.5", " 9 ", '"two\nlines"'])
 def test_a_text_file_whose_last_cells_are_of_another_type(tmp_path: Path, late: str) -> None:
     """Types are those that fit the whole file, and it does not matter that batches are read before it ends."""
-    lines = [
-        f"{i % 50},{i % 7 / 2},0{i % 10}1,{'?' if i % 9 else 3},2020-01-{1 + i % 28:02d},s{i % 3}" for i in range(N)
-    ]
+    days = [f"2020-01-{1 + i % 28:02d}" for i in range(N)]
+    lines = [f"{i % 50},{i % 7 / 2},0{i % 10}1,{'?' if i % 9 else 3},{days[i]},s{i % 3}" for i in range(N)]
     lines[-1] = f"{late or 1},{late or 1},{late or '001'},{late or 3},{late or '2020-01-01'},{late or 's1'}"
     path = tmp_path / "people.csv"
     path.write_text("age,pay,zip,gaps,day,job\n" + "\n".join(lines) + "\n")

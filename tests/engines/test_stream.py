@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from helpers.strategies import Case, cases, trees
 from shoal import AnonymousTreeClassifier, EntropyDiversity, KAnonymity, audit, read_table
-from shoal.data import load_hierarchies
+from shoal.data import Roles, coarse, load_hierarchies
 from shoal.data.coded import CodedRows
 from shoal.data.pieces import Pieces
 from shoal.data.sources import open_source
@@ -104,6 +104,34 @@ def test_the_audit_of_pieces_is_the_audit_of_the_table(data: st.DataObject, size
         assert told(Pieces(coded, coded.columns)) == told(case.table.select(names))
 
 
+NUMBERS = st.floats(-50, 50, width=16) | st.integers(-3, 3).map(float) | st.none()
+
+
+@given(
+    st.lists(st.tuples(NUMBERS, NUMBERS, st.sampled_from("xy")), min_size=30, max_size=60),
+    st.integers(2, 9),
+    st.sampled_from([2, 5, 13]),
+    st.sampled_from([2, 5, 30]),
+    st.sampled_from([7, 40]),
+    st.booleans(),
+)
+@settings(max_examples=40)
+def test_numbers_taken_together_change_no_cut(
+    rows: list[Any], k: int, max_codes: int, buckets: int, batch: int, whole: bool
+) -> None:
+    """More numbers than are kept: the cuts, bounds and trees are those of all of them."""
+    made = [{"c0": None if a is None else round(a) if whole else a, "c1": b, "t": label} for a, b, label in rows]
+    made[0] |= {"c0": 1.0, "c1": 2.0, "t": "x"}
+    made[1]["t"] = "y"
+    roles = Roles.resolve(["c0", "c1", "t"], target="t", private=["c1"])
+    case = Case(made, roles, {}, {})
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("MANY", 3), ("BUCKETS", buckets), ("SAMPLE", 10 * buckets)):
+            patch.setattr(coarse, name, value)
+        ours = _mined(case, KAnonymity(k), (batch, 11), max_codes=max_codes)
+    assert ours == _mined(case, KAnonymity(k), None, max_codes=max_codes)
+
+
 def _engines(chunk: int) -> tuple[MemoryEngine, StreamEngine, CodedRows]:
     rng = np.random.default_rng(4)
     columns = {"a": rng.integers(0, 3, 60), "b": rng.integers(0, 2, 60), "t": rng.integers(0, 2, 60)}
@@ -160,8 +188,8 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
         {"privacy": 50, "variant": "c45"},
         {"privacy": 50},
         {"privacy": 50, "hierarchies": {"age": {"equal_size": [8, 4]}}, "variant": "c45"},
-        {"privacy": KAnonymity(100) & EntropyDiversity(1.3), "private": ["education", "sex"], "max_leaves": 12},
-        {"privacy": KAnonymity(100), "private": ["hours-per-week", "sex"], "sensitive": ["sex"], "max_depth": 3},
+        {"privacy": KAnonymity(50) & EntropyDiversity(1.3), "private": ["education", "sex"], "max_leaves": 12},
+        {"privacy": KAnonymity(50), "private": ["hours-per-week", "sex"], "sensitive": ["sex"], "max_depth": 3},
     ],
     ids=["id3", "c45", "best", "hierarchy", "diverse", "private"],
 )

@@ -84,9 +84,8 @@ class _Parquet(Source):
         plain = {_plain_type(of) for of in types} - {pa.null()}
         if len(plain) <= 1:
             return plain.pop() if plain else pa.null()
-        if kinds.get(name) != "categorical" and all(
-            pa.types.is_integer(of) or pa.types.is_floating(of) for of in plain
-        ):
+        numbers = all(pa.types.is_integer(of) or pa.types.is_floating(of) for of in plain)
+        if numbers and kinds.get(name) != "categorical":
             return None
         raise DataError("schema-differs", f"Column {name!r} has different types in the files of {self._shown!r}.")
 
