@@ -6,8 +6,6 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -32,8 +30,10 @@ class Spill:
     """
 
     def __init__(self) -> None:
-        with said_plainly():
+        try:
             self._file = tempfile.TemporaryFile(prefix="shoal-", buffering=0)  # noqa: SIM115  # `close` closes it
+        except OSError as error:
+            raise _no_room(error) from None
         self._end = 0
 
     def append(self, array: Array) -> int:
@@ -50,10 +50,12 @@ class Spill:
     def write(self, place: int, array: Array) -> None:
         """Write an array at a place."""
         left = memoryview(np.ascontiguousarray(array)).cast("B") if array.size else memoryview(b"")
-        with said_plainly():
+        try:
             while left:
                 done = os.pwrite(self._file.fileno(), left, place)
                 left, place = left[done:], place + done
+        except OSError as error:
+            raise _no_room(error) from None
 
     def read(self, place: int, n: int, dtype: Any) -> Array:
         """An array of `n` elements from a place."""
@@ -77,16 +79,12 @@ class Spill:
         self.close()
 
 
-@contextmanager
-def said_plainly() -> Iterator[None]:
-    """A full disk, in one sentence."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _NO_ROOM:
-            raise
-        raise DataError(
-            "disk-full",
-            "There is no room left for temporary files: Shoal needs about 5 bytes a row and column. Free some, or set "
-            "TMPDIR to a folder with more.",
-        ) from None
+def _no_room(error: OSError) -> Exception:
+    """A full disk, in one sentence; anything else as it is."""
+    if error.errno not in _NO_ROOM:
+        return error
+    return DataError(
+        "disk-full",
+        "There is no room left for temporary files: Shoal needs about 5 bytes a row and column. Free some, or set "
+        "TMPDIR to a folder with more.",
+    )

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal._kernels import counts as kernels
-from shoal._threads import side_by_side
 from shoal.data.disk import Spill
 from shoal.engines.base import Counts, Ids
 
@@ -31,6 +33,16 @@ class _Stretch:
     which: Ids  # the set of each part, by its place in the request
     starts: Ids  # of each part, from the start of the stretch
     ends: Ids
+
+
+@dataclass(frozen=True)
+class _Split:
+    """How a set is split: the column and the branch of each of its codes, and how many rows take each branch."""
+
+    column: int
+    per_code: int
+    branch_of: NDArray[np.int32]
+    sizes: Counts
 
 
 class Spilled:
@@ -57,6 +69,11 @@ class Spilled:
         self._places = [self._spill.reserve(2 * n_rows * dtype.itemsize) for dtype in self._dtypes]
         self._starts, self._ends, self._sides = [0], [n_rows], [0]
         self._parts: dict[int, list[int]] = {}  # of each set that was split
+        self._waiting: dict[int, _Split] = {}  # sets whose rows are still to be moved to their parts
+        self._unsettled: set[int] = set()  # these parts
+        self._settling = Lock()  # several columns may be counted at a time
+        # threads of its own: work that is done side by side may come here, and must not wait for the same threads
+        self._pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="shoal-spill")
 
     def fill(self, column: int, start: int, keys: Keys) -> None:
         """The keys of some rows, before any set is split."""
@@ -64,6 +81,7 @@ class Spilled:
 
     def close(self) -> None:
         """Give the room back."""
+        self._pool.shutdown()
         self._spill.close()
 
     def sizes(self, ids: Ids) -> Counts:
@@ -72,6 +90,7 @@ class Spilled:
 
     def count(self, ids: Ids, column: int, n_keys: int) -> Counts:
         """People of each set by key of a column (sets × keys)."""
+        self._settle(ids)
         counts = np.zeros((len(ids), n_keys), dtype=np.int64)
         for stretch in self._stretches(ids):
             keys = self._read(column, stretch)
@@ -82,6 +101,7 @@ class Spilled:
 
     def count_pairs(self, ids: Ids, column: int, n_keys: int, other: int, n_others: int) -> Counts:
         """People of each set by key of one column and key of another (sets × keys × keys)."""
+        self._settle(ids)
         counts = np.zeros((len(ids), n_keys, n_others), dtype=np.int64)
         for stretch in self._stretches(ids):
             found = np.zeros((len(stretch.which), n_keys, n_others), dtype=np.int64)
@@ -108,6 +128,7 @@ class Spilled:
         n = min(people, most)
         wanted = self._starts[one] + np.arange(n) * people // max(n, 1)
         found = np.empty(n, dtype=self._dtypes[column])
+        self._settle(np.array([one]))
         for stretch in self._stretches(np.array([one])):
             keys = self._read(column, stretch)
             for start, end in zip(stretch.starts + stretch.start, stretch.ends + stretch.start, strict=True):
@@ -116,44 +137,66 @@ class Spilled:
         return found
 
     def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
-        """Split sets by branch_of[set, key // per_code]; numbers of the new sets, −1 for an empty one."""
+        """Split sets by branch_of[set, key // per_code]; numbers of the new sets, −1 for an empty one.
+
+        Rows are moved later, when a part is asked for: then those of all sets that wait are moved in one pass.
+        """
+        self._settle(ids)
         for one in ids.tolist():
             self._gather(one)
-        stretches = list(self._stretches(ids))
         sizes = np.zeros((len(ids), n_branches), dtype=np.int64)
-        whole = [self._branches(stretch, column, per_code, branch_of, n_branches)[1] for stretch in stretches]
-        for stretch, found in zip(stretches, whole, strict=True):
+        for stretch in self._stretches(ids):
+            keys = self._read(column, stretch)
+            branch = np.empty(len(keys), dtype=np.int32)
+            found = np.zeros((len(stretch.which), n_branches), dtype=np.int64)
+            kernels.branches(keys, per_code, branch_of[stretch.which], stretch.starts, stretch.ends, branch, found)
             np.add.at(sizes, stretch.which, found)
-        # where the next people of each branch go
-        starts = np.array([self._starts[one] for one in ids.tolist()], dtype=np.int64)
-        place = starts[:, None] + np.cumsum(sizes, axis=1) - sizes
-        for stretch, found in zip(stretches, whole, strict=True):
-            branch, _ = self._branches(stretch, column, per_code, branch_of, n_branches)
+        for i, one in enumerate(ids.tolist()):
+            self._waiting[one] = _Split(column, per_code, branch_of[i], sizes[i])
+        return self._number(ids, sizes)
+
+    def _settle(self, ids: Ids) -> None:
+        """Move the rows of all sets that wait for it, if any of some sets is a part of one of them."""
+        with self._settling:
+            if not self._unsettled.isdisjoint(ids.tolist()):
+                waiting = list(self._waiting)
+                self._move_all(np.array(waiting, dtype=np.int64), list(self._waiting.values()))
+                self._waiting.clear()
+                self._unsettled.clear()
+
+    def _move_all(self, ids: Ids, splits: list[_Split]) -> None:
+        """Sort the rows of some sets by branch, and write them to the other side."""
+        widest = max(len(split.sizes) for split in splits)
+        place = np.zeros((len(ids), widest), dtype=np.int64)  # where the next people of each branch go
+        for i, (one, split) in enumerate(zip(ids.tolist(), splits, strict=True)):
+            place[i, : len(split.sizes)] = self._starts[one] + np.cumsum(split.sizes) - split.sizes
+        for stretch in self._stretches(ids):
+            branch = np.zeros(stretch.end - stretch.start, dtype=np.uint8 if widest <= 255 else np.int32)
+            found = np.zeros((len(stretch.which), widest), dtype=np.int64)
+            columns = np.array([splits[number].column for number in stretch.which.tolist()])
+            for column in np.unique(columns).tolist():
+                own = np.flatnonzero(columns == column)
+                branch_of = np.stack([splits[number].branch_of for number in stretch.which[own].tolist()])
+                counted = np.zeros((len(own), widest), dtype=np.int64)
+                kernels.branches(
+                    self._read(column, stretch),
+                    splits[int(stretch.which[own[0]])].per_code,
+                    branch_of,
+                    stretch.starts[own],
+                    stretch.ends[own],
+                    branch,
+                    counted,
+                )
+                found[own] = counted
             runs = self._runs(ids, stretch, found, place)
             np.add.at(place, stretch.which, found)
-            side_by_side(
-                partial(self._move, stretch, branch, found, runs),
-                range(len(self._dtypes)),
-                rows=(stretch.end - stretch.start) * len(self._dtypes),
-            )
-        return self._number(ids, starts, sizes)
+            list(self._pool.map(partial(self._move, stretch, branch, found, runs), range(len(self._dtypes))))
 
-    def _move(self, stretch: _Stretch, branch: Keys, found: Counts, runs: Runs, each: int) -> None:
-        """Sort the rows of one column in a stretch, and write them to the other side."""
-        keys = self._read(each, stretch)
+    def _move(self, stretch: _Stretch, branch: Keys, found: Counts, runs: Runs, column: int) -> None:
+        keys = self._read(column, stretch)
         kernels.sort_by_branch(keys, branch, stretch.starts, stretch.ends, found)
         for where, first, end in runs:
-            self._write(each, 1 - stretch.side, where, keys[first:end])
-
-    def _branches(
-        self, stretch: _Stretch, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int
-    ) -> tuple[Keys, Counts]:
-        """The branch of every row of a stretch, and how many of each part take it."""
-        keys = self._read(column, stretch)
-        branch = np.empty(len(keys), dtype=np.uint8 if n_branches <= 255 else np.int32)
-        found = np.zeros((len(stretch.which), n_branches), dtype=np.int64)
-        kernels.branches(keys, per_code, branch_of[stretch.which], stretch.starts, stretch.ends, branch, found)
-        return branch, found
+            self._write(column, 1 - stretch.side, where, keys[first:end])
 
     def _runs(self, ids: Ids, stretch: _Stretch, found: Counts, place: Ids) -> Runs:
         """Where the sorted rows of a stretch go."""
@@ -178,17 +221,20 @@ class Spilled:
                 joined.append((where, first, end))
         return joined
 
-    def _number(self, ids: Ids, starts: Ids, sizes: Counts) -> Ids:
+    def _number(self, ids: Ids, sizes: Counts) -> Ids:
         new = np.full(sizes.shape, -1, dtype=np.int64)
-        ends = starts[:, None] + np.cumsum(sizes, axis=1)
         for i, one in enumerate(ids.tolist()):
             self._parts[one] = []
+            start = self._starts[one]
             for branch in np.flatnonzero(sizes[i]).tolist():
-                new[i, branch] = len(self._starts)
-                self._parts[one].append(len(self._starts))
-                self._starts.append(int(ends[i, branch] - sizes[i, branch]))
-                self._ends.append(int(ends[i, branch]))
+                number, size = len(self._starts), int(sizes[i, branch])
+                new[i, branch] = number
+                self._parts[one].append(number)
+                self._unsettled.add(number)
+                self._starts.append(start)
+                self._ends.append(start + size)
                 self._sides.append(1 - self._sides[one])
+                start += size
         return new
 
     def _gather(self, one: int) -> None:
@@ -203,11 +249,17 @@ class Spilled:
                 last = min(end, first + self._chunk)
                 for column in range(len(self._dtypes)):
                     self._write(column, side, first, self._rows(column, part_side, first, last))
-        del self._parts[one]
+        self._void(one)
+
+    def _void(self, one: int) -> None:
+        self._waiting.pop(one, None)
+        for part in self._parts.pop(one, []):
+            self._unsettled.discard(part)
+            self._void(part)
 
     def _pieces(self, one: int) -> Iterator[tuple[int, int, int]]:
         """Where the rows of a set are now: (side, start, end), in order."""
-        if one not in self._parts:
+        if one not in self._parts or one in self._waiting:
             yield self._sides[one], self._starts[one], self._ends[one]
             return
         for part in self._parts[one]:
