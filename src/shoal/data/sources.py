@@ -200,7 +200,8 @@ def open_source(
     source = _opened(data, kinds if only is None else None, missing, text)
     if only is not None:
         source.names = [name for name in source.names if name in only] or source.names[:1]
-        source.kinds = {name: kind for name, kind in (kinds or {}).items() if name in source.names}
+        own = {**(kinds or {}), **source.kinds}
+        source.kinds = {name: kind for name, kind in own.items() if name in source.names}
     return source
 
 
