@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from helpers.strategies import Case, cases, trees
 from shoal import AnonymousTreeClassifier, EntropyDiversity, KAnonymity, audit, read_table
+from shoal.cli import run
 from shoal.data import Roles, coarse, load_hierarchies
 from shoal.data.coded import CodedRows
 from shoal.data.pieces import Pieces
@@ -25,6 +26,7 @@ from shoal.engines import Feature, MemoryEngine
 from shoal.engines.stream import StreamEngine, StreamRows
 from shoal.errors import ShoalError
 from shoal.privacy import people_behind
+from shoal.release.predict_file import predict_file
 from shoal.trees import classifier
 from shoal.trees.mine import mine_tree
 
@@ -57,7 +59,7 @@ def _mined(case: Case, requirement: Any, sizes: tuple[int, int] | None, **option
 
 
 @given(cases(), st.integers(1, 4), SIZES, st.sampled_from(["gain", "ratio"]), st.sampled_from([None, "cost", 0.25]))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_the_same_tree_of_random_tables(
     case: Case, k: int, sizes: tuple[int, int], criterion: str, pruning: Any
 ) -> None:
@@ -66,14 +68,14 @@ def test_the_same_tree_of_random_tables(
 
 
 @given(cases(private=None), st.sampled_from([1.2, 1.5]), SIZES)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_same_diverse_tree_of_random_tables(case: Case, ell: float, sizes: tuple[int, int]) -> None:
     requirement = KAnonymity(2) & EntropyDiversity(ell)
     assert _mined(case, requirement, sizes) == _mined(case, requirement, None)
 
 
 @given(cases(max_rows=40), st.integers(1, 4), SIZES, st.sampled_from([0, 1]), st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_same_tree_of_the_best_variant(
     case: Case, k: int, sizes: tuple[int, int], lookahead: int, search: bool
 ) -> None:
@@ -83,7 +85,7 @@ def test_the_same_tree_of_the_best_variant(
 
 
 @given(st.data(), SIZES, st.integers(1, 5))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_the_audit_of_pieces_is_the_audit_of_the_table(data: st.DataObject, sizes: tuple[int, int], k: int) -> None:
     case = data.draw(cases())
     release = data.draw(trees(case))
@@ -147,7 +149,7 @@ def _engines(chunk: int) -> tuple[MemoryEngine, StreamEngine, CodedRows]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 1)), max_size=12), st.sampled_from([1, 4, 25, 100]))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_any_splits_leave_everybody_at_the_same_place(splits: list[tuple[int, int]], chunk: int) -> None:
     """Also of sets that were split before: their former parts are void."""
     memory, stream, coded = _engines(chunk)
@@ -226,3 +228,46 @@ def test_the_order_of_files_changes_nothing(tmp_path: Path, shoal_data: Path) ->
 
 def _complete_adult(shoal_data: Path) -> Any:
     return read_table(shoal_data / "adult_train.csv.gz").select(["age", "education", "sex", "income"]).complete()
+
+
+def test_predictions_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    age, sex = rng.integers(0, 90, 3000), rng.choice(["f", "m"], 3000)
+    sick = np.where(rng.random(3000) < 0.2, sex == "f", age > 50)
+    people = pa.table({"age": age, "sex": sex, "sick": sick})
+    pq.write_table(people.drop(["sick"]), tmp_path / "people.parquet")
+    release = AnonymousTreeClassifier(20).fit(people, "sick").release_
+    release.save(tmp_path / "tree.json")
+    monkeypatch.chdir(tmp_path)
+    assert run(["predict", "tree.json", "people.parquet", "--engine", "stream", "-o", "answers.csv"]) == 0
+    assert run(["predict", "tree.json", "people.parquet", "-o", "memory.csv"]) == 0
+    assert read_table("answers.csv")["sick"].codes.tolist() == read_table("memory.csv")["sick"].codes.tolist()
+    assert predict_file(release, "people.parquet", "answers.parquet") == 3000
+    answers = pq.read_table("answers.parquet")["sick"].to_pylist()
+    assert answers == [str(answer) for answer in release.predict(people)]
+    assert run(["predict", "tree.json", "people.parquet", "--engine", "stream"]) == 2
+    strange = pa.table({"age": [1, 2], "sex": ["f", "x"]})
+    with pytest.raises(ShoalError, match="outside the release's declared domain"):
+        predict_file(release, strange, "strange.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["people.parquet", "tree.json", "answers.csv", "memory.csv", "answers.parquet"]
+    )
+
+
+def test_what_batches_cannot_do() -> None:
+    people = {"age": [1, 2, 3, 4] * 10, "who": list(range(20)) * 2, "t": ["x", "y"] * 20}
+    with pytest.raises(ShoalError, match="name the target's column"):
+        AnonymousTreeClassifier(5, engine="stream").fit({"age": people["age"]}, people["t"])
+    with pytest.raises(ShoalError, match="Several rows a person need"):
+        AnonymousTreeClassifier(5, engine="stream", person="who").fit(people, "t")
+    with pytest.raises(ShoalError, match="'u'"):
+        AnonymousTreeClassifier(5, engine="stream").fit(people, "u")
+    tree = AnonymousTreeClassifier(5).fit({"age": people["age"], "t": people["t"]}, "t")
+    found = audit(tree, {"age": people["age"], "u": people["t"]}, "u", engine="stream")
+    assert found.holds
+    assert found.n_rows == 40
+    with pytest.raises(ShoalError, match="batch at a time"):
+        _ = found.size_of_row
+    for wrong in ({"engine": "stream", "person": "who"}, {"engine": "abacus"}):
+        with pytest.raises(ShoalError):
+            audit(tree, people, "t", **wrong)

@@ -160,4 +160,6 @@ def _in_batches(release: Any, X: Any, y: Any, *, public: Any, privacy: Any, pers
         kinds[y] = kinds.pop(release.target)
     source = open_source(X, kinds=kinds, only=kinds)
     with CodedRows(source, source.names) as rows:
-        return audit_tree(release, Pieces(rows, rows.columns), y, public=public, privacy=privacy)
+        if y is not None and y != release.target:
+            rows.rename(y, release.target)
+        return audit_tree(release, Pieces(rows, rows.columns), public=public, privacy=privacy)

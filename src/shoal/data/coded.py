@@ -86,6 +86,13 @@ class CodedRows:
                 coded.store()
             self._sizes.append(len(arrays[0]))
 
+    def rename(self, old: str, new: str) -> None:
+        """Call a column otherwise."""
+        self._coded[new] = self._coded.pop(old)
+        self.columns = self.columns.like(
+            replace(column, name=new) if name == old else column for name, column in self.columns.items()
+        )
+
     @property
     def n_batches(self) -> int:
         """How many batches the rows are in."""
