@@ -42,7 +42,7 @@ class Numbers:
     def add(self, numbers: Values, counts: Ids) -> None:
         """One more batch."""
         self.whole = self.whole and bool(np.all(np.floor(numbers) == numbers))
-        self._batches.append((len(numbers), self._spill.append(numbers), self._spill.append(counts)))
+        self._batches.append((len(numbers), self._spill.append(numbers), self._spill.append(counts.astype(np.uint32))))
 
     def merged(self, keep: Keep | None) -> tuple[Values, Ids]:
         """The numbers of the common dictionary, ascending, and how many rows have each; the last count is of missing.
@@ -71,7 +71,7 @@ class Numbers:
 
     def _each(self) -> Iterator[tuple[Values, Ids]]:
         for n, place, counts in self._batches:
-            yield self._spill.read(place, n, np.float64), self._spill.read(counts, n + 1, np.int64)
+            yield self._spill.read(place, n, np.float64), self._spill.read(counts, n + 1, np.uint32).astype(np.int64)
 
     def _all(self, most: int | None) -> Values | None:
         """All distinct numbers, or None where they are more than `most`."""
