@@ -135,6 +135,11 @@ def test_a_column_that_changes_its_type_between_files(tmp_path: Path) -> None:
     with CodedRows(opened, opened.names) as rows:  # as when read at once: numbers are numbers, and nothing is missing
         assert rows.columns["a"].numbers.tolist() == [1, 1.5, 2]
         assert rows.columns["b"].missing
+    pq.write_table(pa.table({"a": pa.array(["x"]).dictionary_encode(), "b": pa.array(["u"])}), tmp_path / "0.parquet")
+    pq.write_table(pa.table({"a": pa.array(["y"]), "b": pa.array(["v"], pa.large_string())}), tmp_path / "1.parquet")
+    opened = open_source(tmp_path)
+    with CodedRows(opened, opened.names) as rows:
+        assert [column.names for column in rows.columns.values()] == [("x", "y"), ("u", "v")]
 
 
 def test_only_what_is_asked_for_is_read(tmp_path: Path) -> None:

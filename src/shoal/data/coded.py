@@ -22,7 +22,7 @@ from shoal.data.counted import Counted
 from shoal.data.disk import Spill
 from shoal.data.encode import encode, plain_array
 from shoal.data.factorize import factorize, value_type
-from shoal.data.sources import Source
+from shoal.data.sources import Batch, Source
 from shoal.data.table import Codes, Column, Table, smallest_dtype
 from shoal.data.text_source import OtherTypes
 from shoal.errors import DataError
@@ -73,9 +73,7 @@ class CodedRows:
     def _read(self, source: Source, names: Sequence[str], batch: int) -> None:
         self._coded: dict[str, _Coded] = {}
         self._sizes: list[int] = []
-        for arrays in source.batches(names, batch):
-            if not len(arrays[0]):
-                continue
+        for arrays in _gathered(source.batches(names, batch), batch):
             if not self._coded:
                 self._coded = {
                     name: _coded(name, array, source, self._spill) for name, array in zip(names, arrays, strict=True)
@@ -126,6 +124,35 @@ def read_rows(source: Source) -> Table:
             replace(column, codes=np.concatenate([piece[name].codes for piece in pieces]))
             for name, column in pieces[0].items()
         )
+
+
+def _gathered(batches: Iterator[Batch], rows: int) -> Iterator[Batch]:
+    """Smaller batches together, until they have so many rows: a dictionary for few does not pay."""
+    waiting: list[Batch] = []
+    n_rows = 0
+    for arrays in batches:
+        if not len(arrays[0]):
+            continue
+        if waiting and _types(arrays) != _types(waiting[-1]):  # whole numbers in one file, others in the next
+            yield _joined(waiting)
+            waiting, n_rows = [], 0
+        waiting.append(arrays)
+        n_rows += len(arrays[0])
+        if n_rows >= rows:
+            yield _joined(waiting)
+            waiting, n_rows = [], 0
+    if waiting:
+        yield _joined(waiting)
+
+
+def _types(arrays: Batch) -> list[Any]:
+    return [array.type if isinstance(array, pa.Array) else None for array in arrays]
+
+
+def _joined(batches: list[Batch]) -> Batch:
+    if len(batches) == 1:
+        return batches[0]
+    return [pa.chunked_array(column) for column in zip(*batches, strict=True)]
 
 
 class _Coded(ABC):
@@ -188,6 +215,7 @@ class _Entries(_Coded):
         found = found.take(pa.array(kept))
         if self._entries is None:
             self._entries = found.slice(0, 0)
+        found = found.cast(self._entries.type)  # strings are stored in several ways
         place = pc.index_in(found, value_set=self._entries)
         new = found.filter(place.is_null())
         known = len(self._entries)
