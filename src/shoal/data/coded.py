@@ -127,20 +127,18 @@ def read_rows(source: Source) -> Table:
 
 
 def _gathered(batches: Iterator[Batch], rows: int) -> Iterator[Batch]:
-    """Smaller batches together, until they have so many rows: a dictionary for few does not pay."""
+    """Smaller batches together, as long as they have no more rows than that: a dictionary for few does not pay."""
     waiting: list[Batch] = []
     n_rows = 0
     for arrays in batches:
         if not len(arrays[0]):
             continue
-        if waiting and _types(arrays) != _types(waiting[-1]):  # whole numbers in one file, others in the next
+        # types differ where one file has whole numbers, and the next has others
+        if waiting and (n_rows + len(arrays[0]) > rows or _types(arrays) != _types(waiting[-1])):
             yield _joined(waiting)
             waiting, n_rows = [], 0
         waiting.append(arrays)
         n_rows += len(arrays[0])
-        if n_rows >= rows:
-            yield _joined(waiting)
-            waiting, n_rows = [], 0
     if waiting:
         yield _joined(waiting)
 

@@ -43,8 +43,12 @@ class Spill:
         return place
 
     def reserve(self, n_bytes: int) -> int:
-        """Keep room after all others; where it is."""
+        """Keep room after all others, which takes none before it is written to; where it is."""
         place, self._end = self._end, self._end + n_bytes
+        try:
+            os.ftruncate(self._file.fileno(), self._end)
+        except OSError as error:
+            raise _no_room(error) from None
         return place
 
     def write(self, place: int, array: Array) -> None:

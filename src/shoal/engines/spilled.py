@@ -142,8 +142,7 @@ class Spilled:
         Rows are moved later, when a part is asked for: then those of all sets that wait are moved in one pass.
         """
         self._settle(ids)
-        for one in ids.tolist():
-            self._gather(one)
+        self._gather(ids)
         sizes = np.zeros((len(ids), n_branches), dtype=np.int64)
         for stretch in self._stretches(ids):
             keys = self._read(column, stretch)
@@ -237,19 +236,25 @@ class Spilled:
                 start += size
         return new
 
-    def _gather(self, one: int) -> None:
-        """Bring a set that was split before back to one side; its former parts are void."""
-        if one not in self._parts:
-            return
-        side = self._sides[one]
-        for part_side, start, end in list(self._pieces(one)):
-            if part_side == side:
-                continue
-            for first in range(start, end, self._chunk):
-                last = min(end, first + self._chunk)
-                for column in range(len(self._dtypes)):
-                    self._write(column, side, first, self._rows(column, part_side, first, last))
-        self._void(one)
+    def _gather(self, ids: Ids) -> None:
+        """Bring sets that were split before back to one side each; their former parts are void."""
+        again = [one for one in ids.tolist() if one in self._parts]
+        away = [
+            (side, start, end, 0) for one in again for side, start, end in self._pieces(one) if side != self._sides[one]
+        ]
+        for stretch in self._grouped(away):
+            here = np.zeros(stretch.end - stretch.start, dtype=bool)
+            for start, end in zip(stretch.starts.tolist(), stretch.ends.tolist(), strict=True):
+                here[start:end] = True
+            list(self._pool.map(partial(self._fetch, stretch, here), range(len(self._dtypes))))
+        for one in again:
+            self._void(one)
+
+    def _fetch(self, stretch: _Stretch, here: NDArray[np.bool_], column: int) -> None:
+        """Copy some rows of a stretch to the other side; all others there stay as they are."""
+        keys = self._rows(column, 1 - stretch.side, stretch.start, stretch.end)
+        np.copyto(keys, self._read(column, stretch), where=here)
+        self._write(column, 1 - stretch.side, stretch.start, keys)
 
     def _void(self, one: int) -> None:
         self._waiting.pop(one, None)
@@ -266,14 +271,18 @@ class Spilled:
             yield from self._pieces(part)
 
     def _stretches(self, ids: Ids) -> Iterator[_Stretch]:
-        """The rows of some sets in as few reads as their places allow, none longer than a chunk."""
-        pieces = [
+        """The rows of some sets, as `_grouped`."""
+        return self._grouped(
+            [(*piece, number) for number, one in enumerate(ids.tolist()) for piece in self._pieces(one)]
+        )
+
+    def _grouped(self, places: list[tuple[int, int, int, int]]) -> Iterator[_Stretch]:
+        """Rows at (side, start, end) of numbered sets, in as few reads as can be, none longer than a chunk."""
+        pieces = sorted(
             (side, first, min(end, first + self._chunk), number)
-            for number, one in enumerate(ids.tolist())
-            for side, start, end in self._pieces(one)
+            for side, start, end, number in places
             for first in range(start, end, self._chunk)
-        ]
-        pieces.sort()
+        )
         at = 0
         while at < len(pieces):
             side, start, end, _ = pieces[at]
