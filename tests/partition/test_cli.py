@@ -90,6 +90,7 @@ def test_more_can_be_demanded(shoal, demand):
         (["-k", 100_000], 1, "5,000"),
         (["--public", "age,diabetes"], 1, "more than one role"),
         (["--suppress", 2], 1, "share of the rows"),
+        (["--seed", -4], 1, "random_state must be a whole number"),
         (["--folds", 1], 1, "at least 2"),
         (["--pareto", "--plot", "a.docx"], 2, "--plot draws"),
         (["-o", "clinic.csv"], 1, "clinic.csv"),

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`PartitionedClassifier`: what it promises, what it publishes, and scikit-learn's own battery."""
 
+from itertools import chain, combinations
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -11,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from shoal import (
     DataError,
     EntropyDiversity,
+    Hierarchy,
     KAnonymity,
     PartAL,
     PartitionedClassifier,
@@ -20,7 +25,8 @@ from shoal import (
     load,
     load_sample,
 )
-from shoal.partition.suppress import rows_to_leave_out
+from shoal.partition.publish import publish_projections
+from shoal.partition.suppress import groups_to_leave_out, rows_to_leave_out
 
 SMALL = {"population": 10, "generations": 3, "folds": 2, "random_state": 0}
 
@@ -127,6 +133,91 @@ def test_leaving_rows_out_counts_again():
     assert rows_to_leave_out(codes, [2, 2], [0, 1], 2, budget=1).tolist() == [False] * 4 + [True]
     assert rows_to_leave_out(codes, [2, 2], [0, 1], 2, budget=2).tolist() == [False] * 3 + [True] * 2
     assert not rows_to_leave_out(codes, [2, 2], [0, 1], 2, budget=0).any()
+
+
+def test_who_is_left_out_does_not_hang_on_his_class():
+    """The one with a rare x is alone of his class where everybody has a = v: left out for that, he would be known."""
+    rows = pd.DataFrame({"a": ["v"] * 7 + ["w"] * 20, "x": ["rare"] + ["s"] * 13 + ["t"] * 13})
+    rows["y"] = ["b"] + ["a"] * 6 + ["a", "b", "c", "b"] * 5
+    options = {"privacy": 3, "partitioning": [["a"]], "suppress": 0.1, **SMALL}
+    assert PartitionedClassifier(**options).fit(rows, "y").release_.left_out == 0
+    # published without him, everybody else of his group with their class, it would not pass its audit
+    with pytest.raises(PromiseError, match="leaves out 1 row"):
+        publish_projections(rows, "y", [["a"]], privacy=3, left_out=rows["x"].to_numpy() == "rare")
+
+
+def test_a_group_with_a_new_class_is_left_out_whole():
+    """Who comes back has a class that nobody else of his group has: once, as in another projection, so SAL is 1."""
+    rows = pd.DataFrame({"a": ["v"] * 3 + ["w"] * 20, "b": ["s", "t", "t"] + ["s"] * 10 + ["t"] * 10})
+    rows["x"] = ["rare"] + ["p", "q"] * 11
+    rows["y"] = ["n", "m", "m"] + ["n"] + ["m"] * 9 + ["n"] + ["m"] * 9
+    options = {"privacy": 2, "partitioning": [["a"], ["b"]], **SMALL}
+    with pytest.raises(PromiseError, match="SAL"):
+        PartitionedClassifier(suppress=0.05, **options).fit(rows, "y")
+    model = PartitionedClassifier(suppress=0.2, **options).fit(rows, "y")
+    assert model.release_.left_out == 3
+    assert "v" not in model.release_.frame(0)["a"].tolist()
+    assert audit(model.release_, rows).holds
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_whole_groups_are_left_out_and_the_fewest(data):
+    n, k = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 4))
+    codes = [np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))) for _ in range(3)]
+    known = data.draw(st.lists(st.lists(st.integers(0, 2), unique=True), min_size=1, max_size=2))
+
+    def small(kept):
+        """The rows, of those kept, in groups of fewer than k."""
+        keys = [[tuple(codes[f][i] for f in features) for i in range(n)] for features in known]
+        return [i for i in kept if any(sum(key[j] == key[i] for j in kept) < k for key in keys)]
+
+    whole = [kept for kept in map(list, powerset(range(n))) if not small(kept)]
+    most = set().union(*whole)
+    left_out = groups_to_leave_out(codes, known, k, np.zeros(n, dtype=bool))
+    assert set(np.flatnonzero(~left_out).tolist()) == most
+
+
+def powerset(items):
+    return chain.from_iterable(combinations(items, size) for size in range(len(items) + 1))
+
+
+def test_what_more_is_asked_is_asked_of_what_is_published(monkeypatch):
+    """Should the search let something pass, the audit does not."""
+    rows = pd.DataFrame({"a": list("vvww") * 10, "b": list("stst") * 10, "y": list("nmmn") * 9 + list("nnnn")})
+    monkeypatch.setattr("shoal.partition.judge.TableJudge.demand", lambda self, partitioning: True)
+    monkeypatch.setattr("shoal.partition.judge.TableJudge.level", lambda self, partitioning: 99)
+    options = {"privacy": 5, "public": ["a"], "partitioning": [["a", "b"]], **SMALL}
+    assert PartitionedClassifier(**options).fit(rows, "y").release_.verdict.holds
+    for more in ({"open_classes": 3}, {"each": EntropyDiversity(1.999)}, {"other_public": [["a", "b"]], "privacy": 15}):
+        with pytest.raises(PromiseError, match="failed their audit and are withheld"):
+            PartitionedClassifier(**options | more).fit(rows, "y")
+    with pytest.raises(PromiseError, match="trees failed their audit"):
+        PartitionedClassifier(**options | {"open_classes": 3, "publish": "trees"}).fit(rows, "y")
+
+
+def test_a_hierarchy_makes_a_column_as_coarse_as_it_must_be():
+    rng = np.random.default_rng(0)
+    town = np.array(["aa"] * 60 + ["ab"] * 3 + ["ba"] * 40 + ["bb"] * 17, dtype=object)
+    rows = pd.DataFrame({"town": town, "sex": rng.choice(["f", "m"], 120)})
+    rows["y"] = np.where(rng.random(120) < 0.8, rows["town"].str[0] == "a", rows["sex"] == "f").astype(str)
+    rows.loc[rng.choice(60, 6, replace=False), "town"] = None
+    tree = Hierarchy.from_tree({"A": ["aa", "ab"], "B": ["ba", "bb"]})
+    options = {"privacy": 5, "hierarchies": {"town": tree}, "partitioning": [["town"], ["sex"]], **SMALL}
+    model = PartitionedClassifier(**options).fit(rows, "y")
+    counts = model.release_.frame(0)["town"].value_counts(dropna=False)
+    assert sorted(counts.tolist()) == [6, 57, 57]  # A and B, and what is missing
+    assert audit(model.release_, rows).holds
+    assert len(model.predict(rows)) == 120
+    # no coarser than it must be, and never where nobody asked for it
+    assert PartitionedClassifier(**options | {"privacy": 3}).fit(rows, "y").release_.frame(0)["town"].nunique() == 4
+    with pytest.raises(PromiseError, match="have the level 3"):
+        PartitionedClassifier(**options | {"hierarchies": None}).fit(rows, "y")
+    # where nothing else does, everybody is the same
+    everybody = PartitionedClassifier(**options | {"privacy": 7}).fit(rows, "y")
+    assert everybody.release_.frame(0)["town"].nunique() == 1
+    with pytest.raises(RequirementError, match="no hierarchies"):
+        PartitionedClassifier(**options | {"publish": "trees"}).fit(rows, "y")
 
 
 def test_new_rows(clinic):

@@ -65,6 +65,7 @@ def audit_projected_trees(
             rejoined=rejoin([Side(group, codes) for group in of_row]),
             groups=groups,
             of_row=of_row,
+            linked=of_row,  # no column is in two trees
             target=None if known else target,
             pinned=pinned(tellings(product, range(len(counted)))),
             named=[tree.tested for tree in release.trees],

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.columns import stated_columns
 from shoal.audit.coverage import as_published
-from shoal.audit.groups import group_people
+from shoal.audit.groups import group_people, numbered
 from shoal.audit.rejoined import Side, rejoin
 from shoal.audit.result import Finding
 from shoal.audit.tables import attacker_knows, audit_table, group_rows, left_out_finding, with_gaps
@@ -73,12 +73,17 @@ def audit_projections(
     every = list(range(len(subjects)))
     groups = group_people(product.spans(every), None, 1, target_is_public=False)
     target = fit_column(release.attribute(release.target), rows[release.target])
+    of_row = [subject.spans(rows, known).of_row for subject in subjects]
+    linked, shared = _linked(release.tables, known)
+    if shared:
+        findings.append(_linked_finding(shared))
     verdict = judge(
         requirement,
         Counted(
             rejoined=rejoin(sides_of(release.tables, known)),
             groups=groups,
-            of_row=[subject.spans(rows, known).of_row for subject in subjects],
+            of_row=of_row,
+            linked=[numbered([of_row[i] for i in each], rows.n_rows) for each in linked],
             target=None if release.target in known else target,
             pinned=pinned(tellings(product, every)),
             named=[tuple(name for name in table.columns if name != release.target) for table in release.tables],
@@ -138,22 +143,38 @@ def _sensitive(release: ProjectionsRelease, rows: Table, target: Column, known: 
 def _published(
     release: ProjectionsRelease, subjects: Sequence[ReleasedTable], rows: Table
 ) -> tuple[Table, list[Finding]]:
-    """The rows that every projection may have: where some are left out, those whose group and class are published."""
+    """The rows that every projection may have: where some are left out, those whose group is published.
+
+    Who is left out must follow from public values: if a class of a group were missing, that somebody of the group is
+    left out would tell his class.
+    """
     if not release.left_out:
         return rows, []
-    kept = np.ones(rows.n_rows, dtype=bool)
-    classes = fit_column(release.attribute(release.target), rows[release.target])
-    for subject, table in zip(subjects, release.tables, strict=True):
-        found = subject.covering(rows, subject.shown)
-        group = np.zeros(found.n_cells, dtype=np.int64)
-        group[found.cell] = found.group
-        there = group_rows([table.rows[name] for name in subject.shown], table.n_rows).of_row
-        told = np.unique(there * classes.n_codes + table.rows[release.target].codes)
-        own = np.isin(group[found.cell_of_row] * classes.n_codes + classes.codes, told)
-        kept &= found.covered & (own | (found.n_groups > 1)[found.cell_of_row])
+    covered = [subject.covering(rows, subject.shown).covered for subject in subjects]
+    kept = np.asarray(np.all(covered, axis=0))
     if not kept.any():
         kept[:] = True
     return rows.take(kept), left_out_finding(release, int((~kept).sum()))
+
+
+def _linked(tables: Sequence[TableRelease], known: Collection[str]) -> tuple[list[list[int]], list[str]]:
+    """Which projections share columns that the attacker does not know, directly or through others; and the columns."""
+    hidden = [{name for name in table.columns if name not in known and name != table.target} for table in tables]
+    linked: list[list[int]] = []
+    for i, own in enumerate(hidden):
+        mine = [each for each in linked if any(hidden[j] & own for j in each)]
+        linked = [*(each for each in linked if each not in mine), [*(j for each in mine for j in each), i]]
+    times = Counter(name for own in hidden for name in own)
+    return linked, sorted(name for name, n in times.items() if n > 1)
+
+
+def _linked_finding(shared: Sequence[str]) -> Finding:
+    return Finding(
+        "linked-by-private",
+        "warning",
+        f"Several projections have the private column(s) {', '.join(map(repr, shared))}: by a value that few have, "
+        "their rows can be put together again. So whose class is certain is counted as if all of them could be.",
+    )
 
 
 def _of_projection(finding: Finding, number: int) -> Finding:

@@ -38,6 +38,8 @@ class Counted:
         The people whom all parts together cannot tell apart.
     of_row
         For each part the group of every row.
+    linked
+        The same, with parts that share a private column taken as one: by its values rows can be put together again.
     target
         The target, where it is private.
     pinned
@@ -49,6 +51,7 @@ class Counted:
     rejoined: Rejoined
     groups: Groups
     of_row: Sequence[Ids]
+    linked: Sequence[Ids]
     target: Column | None
     pinned: tuple[Pinned, ...]
     named: Sequence[tuple[str, ...]]
@@ -69,7 +72,8 @@ class TogetherAudit(Audit):
         The columns of each part, the target left aside.
     classes_left
         The fewest classes that are left for anybody when those of his group in every part are intersected; 1 means
-        that somebody's class is certain. None where the target is public.
+        that somebody's class is certain. Parts that share a private column count as one. None where the target is
+        public.
     class_certain
         For how many people it is certain so.
     certain_in_one
@@ -186,7 +190,8 @@ def judge(
     found.append(_product_groups(groups, part, least=k))
     left, certain, in_one = None, 0, 0
     if counted.target is not None:
-        of_person, alone = classes_left(counted.of_row, counted.target.codes.astype(np.int64))
+        codes = counted.target.codes.astype(np.int64)
+        of_person, alone = classes_left(counted.linked, codes)[0], classes_left(counted.of_row, codes)[1]
         left, certain, in_one = int(of_person.min()), int((of_person == 1).sum()), int((alone == 1).sum())
         if certain:
             found.append(_certain(counted.target.name, certain, in_one, groups.n_people, part, bad=bad))

@@ -43,7 +43,7 @@ class Demand(StrEnum):
     k_anonymity = "k-anonymity"
 
 
-@takes("k", "confidence", "public", "roles", "reading")
+@takes("k", "confidence", "public", "roles", "hierarchies", "reading")
 def partition(
     project: Project,
     data: Data = None,
@@ -81,7 +81,11 @@ def partition(
     ] = False,
     overlapping: Annotated[bool, typer.Option("--overlapping", help="Let a column be in several projections.")] = False,
     trees: Annotated[
-        bool, typer.Option("--trees", help="Publish the C4.5 trees of the projections in place of their rows.")
+        bool,
+        typer.Option(
+            "--trees",
+            help="Publish the C4.5 trees of the projections in place of their rows. No hierarchy is used then.",
+        ),
     ] = False,
     pareto: Annotated[
         bool,
@@ -103,9 +107,10 @@ def partition(
 ) -> None:
     """Publish columns in several projections, and learn from each.
 
-    The target goes with every projection, and no hierarchy is needed. What is kept is PartAL: each projection alone is k-anonymous, and each row of two of them
-    joined again is there k times. That is weaker than k-anonymity, and the audit says what it leaves open. Nothing
-    is written unless the audit holds. Ctrl-C ends the search with the best that was found.
+    Each projection has the target. No hierarchy is needed. What is kept is PartAL: each projection alone is
+    k-anonymous, and each row of two of them joined again is there k times. That is weaker than k-anonymity, and the
+    audit says what it leaves open. Nothing is written unless the audit holds. Ctrl-C ends the search with the best that
+    was found.
     """
     source = source_of(project, data)
     output.check_outputs([out, plot, report], [source, project.file])
@@ -139,6 +144,7 @@ def partition(
     rows = table.drop(roles.identifier)
     options["public"] = list(roles.public)
     options["domain"] = {name: values for name, values in project.domain.items() if name in rows}
+    options["hierarchies"] = None if trees else _hierarchies(project, rows, roles.target)
     fronts: list[Frontier] = []
     if pareto:
         from shoal.partition import PartitionedClassifier
@@ -188,6 +194,13 @@ def _promise(project: Project, demand: Demand | None, *, need_k: bool) -> tuple[
         k, level = 1, PartAL(1) & level
     both: Requirement = level & asked  # type: ignore[operator]
     return k, both if demand is Demand.k_anonymity else level
+
+
+def _hierarchies(project: Project, rows: Table, target: str) -> dict[str, Any] | None:
+    from shoal.data import load_hierarchies
+
+    found = load_hierarchies(project.hierarchies, rows.names, project.folder)
+    return {name: each for name, each in found.items() if name != target} or None
 
 
 def _best_of(fronts: list[Frontier]) -> tuple[Point, ...]:

@@ -98,6 +98,7 @@ def _check(opened: Thing) -> None:
         "rules": "rules are mined again, with shoal rules -k",
         "table": "a table is made again, with shoal anonymize -k",
         "joint": "a joint model tells what the owners' files tell, and each owner repairs his own",
+        "projections": "projections are made again, with shoal partition -k",
     }
     if kind in again:
         raise Usage(f"shoal repair takes a tree or a forest; {again[kind]}.")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -25,9 +26,9 @@ from shoal.partition.options import Generation, GeneticOptions, Point
 from shoal.partition.pareto import Frontier, frontier
 from shoal.partition.partitioning import Partitioning
 from shoal.partition.prepare import Prepared, Unseen, prepare, projection_maps
-from shoal.partition.publish import publish_projections, publish_trees
+from shoal.partition.publish import check_more, publish_projections, publish_trees
 from shoal.partition.search import search
-from shoal.partition.suppress import rows_to_leave_out, still_left_out
+from shoal.partition.suppress import groups_to_leave_out, groups_with_new_classes, rows_to_leave_out
 from shoal.partition.wrapper import combine
 from shoal.privacy import KAnonymity, PartAL, Requirement, asked_of_groups, partal_asked
 from shoal.privacy._parameters import whole
@@ -73,6 +74,9 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         The columns an attacker may know; the others are private. None: every column but the target is public.
     domain
         The values or bounds of columns that are known beforehand, by column.
+    hierarchies
+        For columns that may be generalised within projections a `Hierarchy`, or what `load_hierarchies` takes. Before
+        the search, each becomes as coarse as it must for all its values to have k rows, and no coarser.
     population, generations, crossover, mutation
         Of the genetic search: see `GeneticOptions`. `mutation` may be a dict from column to probability.
     folds
@@ -114,7 +118,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     partitioning_ : tuple of tuples of str
         The columns of each projection, the target left aside.
     level_ : int
-        Its PartAL, as the search counted it. Rows that were left out for columns it does not have can only raise it.
+        Its PartAL, as the search counted it. Rows that come back once it is clear which columns are published may
+        change it, but not to below k.
     accuracy_ : float
         What the search measured of it, over its folds. The best of many, so a little too high.
     found_ : Found or None
@@ -150,6 +155,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         *,
         public: Sequence[str] | None = None,
         domain: Domain | None = None,
+        hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         population: int = 50,
         generations: int = 100,
         crossover: float = 0.9,
@@ -174,6 +180,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         self.privacy = privacy
         self.public = public
         self.domain = domain
+        self.hierarchies = hierarchies
         self.population = population
         self.generations = generations
         self.crossover = crossover
@@ -287,20 +294,20 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             sensitive=(),
             domain=self.domain,
             person=None,
-            hierarchies=None,
+            hierarchies=self.hierarchies,
             suppress=self.suppress,
         )
         if not features:
             raise DataError("no-features", "There is no column beside the target to learn from.")
         at_least = k if self.level_aware else 1
-        prepared, left_out = prepare(task, at_least=at_least), None
+        prepared, left_out = prepare(task, k, at_least=at_least), None
         if task.budget:
             left_out = rows_to_leave_out(list(prepared.codes), prepared.n_values, prepared.quasi, k, task.budget)
             if left_out.any():
-                prepared = prepare(replace(task, rows=task.rows.take(~left_out)), at_least=at_least)
+                prepared = prepare(replace(task, rows=task.rows.take(~left_out)), k, at_least=at_least)
             else:
                 left_out = None
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = self._seed()
         judge = TableJudge(
             prepared,
             self.estimator,
@@ -325,15 +332,28 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         )
         return _Study(given, target, features, prepared, judge, requirement, k, left_out, options)
 
+    def _seed(self) -> int:
+        try:
+            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        except ValueError:
+            raise RequirementError(
+                "parameter",
+                "PartitionedClassifier: random_state must be a whole number from 0 to 2**32 - 1, a RandomState or "
+                f"None; got {self.random_state!r}.",
+            ) from None
+
     def _check_publish(self) -> None:
         if self.publish not in ("projections", "trees"):
             raise RequirementError(
                 "parameter", f"PartitionedClassifier: publish must be 'projections' or 'trees'; got {self.publish!r}."
             )
-        if self.publish == "trees" and (self.estimator != "c45" or self.suppress or self.overlapping):
+        if self.publish == "trees" and (
+            self.estimator != "c45" or self.suppress or self.overlapping or self.hierarchies is not None
+        ):
             raise RequirementError(
                 "parameter",
-                "PartitionedClassifier: publish='trees' needs estimator='c45', nobody left out and no overlapping.",
+                "PartitionedClassifier: publish='trees' needs estimator='c45', nobody left out, no overlapping and no "
+                "hierarchies.",
             )
 
     def _chosen(self, study: _Study) -> Point | None:
@@ -363,31 +383,49 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     def _published(self, study: _Study, subsets: Sequence[tuple[int, ...]]) -> ProjectionsRelease | EnsembleRelease:
         if self.publish == "trees":
             trees = [model for model in self._models if isinstance(model, C45Tree)]
-            return publish_trees(study.prepared, trees, study.requirement)
+            release = publish_trees(study.prepared, trees, study.requirement)
+            self._check_more(study, release)
+            return release
+        if study.left_out is None:
+            return self._projected(study, subsets, None)
+        public = set(study.prepared.quasi)
+        known = [[feature for feature in own if feature in public] for own in subsets]
+        codes = list(study.prepared.encode(study.table, "missing"))
+        nobody = np.zeros_like(study.left_out)
+        try:  # rows whose groups are large enough without the columns that are not published come back
+            return self._projected(study, subsets, groups_to_leave_out(codes, known, study.k, nobody))
+        except PromiseError:  # some of them have a class that their group did not have: then without the whole group
+            new = groups_with_new_classes(codes, study.table[study.target].codes, known, ~study.left_out)
+            fewer = groups_to_leave_out(codes, known, study.k, new)
+            if not new.any() or int(fewer.sum()) > study.prepared.task.budget:
+                raise
+            return self._projected(study, subsets, fewer)
+
+    def _projected(
+        self, study: _Study, subsets: Sequence[tuple[int, ...]], left_out: NDArray[np.bool_] | None
+    ) -> ProjectionsRelease:
         maps: dict[str, ColumnMap] = {}
         for own in subsets:
             maps.update(projection_maps(study.prepared, own))
-        return publish_projections(
+        # what a hierarchy lists is the domain of its column
+        listed = {name: each.values for name, each in study.prepared.task.hierarchies.items() if each.values}
+        release = publish_projections(
             study.table,
             study.target,
             self.partitioning_,
             privacy=study.requirement,
             public=study.prepared.task.public,
             maps=maps,
-            domain=self.domain,
-            left_out=None if study.left_out is None else self._left_out(study, subsets),
+            domain={**listed, **(self.domain or {})},
+            left_out=left_out if left_out is not None and left_out.any() else None,
             overlapping=self.overlapping,
             reproducible=self.reproducible,
         )
+        self._check_more(study, release)
+        return release
 
-    def _left_out(self, study: _Study, subsets: Sequence[tuple[int, ...]]) -> NDArray[np.bool_] | None:
-        """The rows that the chosen projections leave out: fewer than the search did without, if at all."""
-        assert study.left_out is not None
-        public = set(study.prepared.quasi)
-        known = [[feature for feature in own if feature in public] for own in subsets]
-        codes = study.prepared.encode(study.table, "missing")
-        stays = still_left_out(list(codes), study.table[study.target].codes, known, study.left_out)
-        return stays if stays.any() else None
+    def _check_more(self, study: _Study, release: ProjectionsRelease | EnsembleRelease) -> None:
+        check_more(release, study.table, each=self.each, open_classes=self.open_classes, others=self.other_public)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

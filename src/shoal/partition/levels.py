@@ -9,7 +9,9 @@ and no join is ever made.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import combinations
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -129,6 +131,7 @@ class Levels:
 
         In each projection a person's known values leave the classes of his group. A class must be left in all: 1 means
         that somebody's class is certain. Levels do not see that, for they count joined rows and not people.
+        Projections that share a feature that is not known count as one: by its values their rows can be put together.
         """
         return min(self._open(partitioning.subsets, known) for known in self.known)
 
@@ -169,7 +172,7 @@ class Levels:
 
     def _open(self, masks: Sequence[int], known: int) -> int:
         left = self._class_sets(0)
-        for part in {mask & known for mask in masks}:
+        for part in {mask & known for mask in _linked(masks, known)}:
             left = left & self._class_sets(part)
         return int(np.unpackbits(left, axis=1).sum(axis=1).min())
 
@@ -195,6 +198,15 @@ class Levels:
             key = key * self.n_values[feature] + self.codes[feature]
             size *= self.n_values[feature]
         return _numbered(key)
+
+
+def _linked(masks: Sequence[int], known: int) -> list[int]:
+    """Subsets, with those that share something unknown, directly or through others, taken as one."""
+    found: list[int] = []
+    for mask in masks:
+        joined = [other for other in found if other & mask & ~known]
+        found = [*(other for other in found if other not in joined), reduce(or_, joined, mask)]
+    return found
 
 
 def _numbered(key: Ids) -> tuple[Ids, int]:

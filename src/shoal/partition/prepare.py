@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.cells import ColumnMap, check_kind, unseen_value
+from shoal.anonymize.ladder import Ladder
 from shoal.anonymize.task import Task
 from shoal.data.discretize import mdl_cuts
 from shoal.data.table import Column, Table
+from shoal.release.generalised import Generalised
 
 Codes = NDArray[np.int32]
 Unseen = Literal["error", "missing"]
@@ -47,8 +49,7 @@ class Encoder:
     def of(cls, column: Column, public: ColumnMap | None) -> Encoder:
         """The encoder of a column; `public` says how its values are published, if an attacker may know them."""
         if public is not None:
-            apart = public.of_missing is not None and not public.found[0].is_all
-            return cls(column.name, public, (), None, len(public.found) - apart)
+            return cls(column.name, public, (), None, len(public.found) - _missing_apart(public))
         if column.kind == "numeric":
             return cls(column.name, None, (), column.numbers, len(column.numbers))
         return cls(column.name, None, column.names, None, len(column.names))
@@ -85,7 +86,10 @@ class Encoder:
         else:
             position = dict(self.public.of_value or {})
         check_kind(column, "categorical")
-        return np.array([*(position.get(value, -1) for value in column.names), self.n_known], dtype=np.int64)
+        missing = self.n_known
+        if self.public is not None and self.public.of_missing is not None and not _missing_apart(self.public):
+            missing = self.public.of_missing
+        return np.array([*(position.get(value, -1) for value in column.names), missing], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,22 +135,53 @@ class Prepared:
         return np.stack([each.encode(table[each.name], unseen) for each in self.encoders])
 
 
-def prepare(task: Task, *, at_least: int = 1) -> Prepared:
-    """Encode a task. Public numbers are put in intervals by their class; none holds fewer rows than `at_least`."""
+def _missing_apart(public: ColumnMap) -> bool:
+    """Whether missing is a cell of its own, the last one."""
+    return public.of_missing == len(public.found) - 1 and public.found[-1] == Generalised("", missing=True)
+
+
+def prepare(task: Task, k: int, *, at_least: int = 1) -> Prepared:
+    """Encode a task.
+
+    A public column with a hierarchy is generalised to the first level at which all its values have `k` rows. Public
+    numbers without one are put in intervals by their class; none holds fewer rows than `at_least`.
+    """
     target = task.classes
     names = [name for name in task.rows.names if name != task.target]
-    encoders = [Encoder.of(task.rows[name], _published(task, name, target, at_least)) for name in names]
+    encoders = [Encoder.of(task.rows[name], _published(task, name, target, k, at_least)) for name in names]
     codes = np.stack([each.encode(task.rows[each.name]) for each in encoders])
     return Prepared(task, tuple(encoders), codes)
 
 
-def _published(task: Task, name: str, target: Column, at_least: int) -> ColumnMap | None:
+def _published(task: Task, name: str, target: Column, k: int, at_least: int) -> ColumnMap | None:
     if name not in task.public:
         return None
     column = task.rows[name]
+    if name in task.hierarchies:
+        return _generalised(task.ladder(name), k)
     if column.kind == "categorical":
         return ColumnMap.exact(column)
     return ColumnMap.of_cuts(column, mdl_cuts(_values(column), target.codes, at_least=at_least, rounded=True))
+
+
+def _generalised(ladder: Ladder, k: int) -> ColumnMap:
+    """The first level at which every value that somebody has is one of `k` rows; the last level has all rows in one."""
+    rows = ladder.column.counts()
+    for level, groups in enumerate(ladder.maps):
+        held = np.bincount(groups, rows, minlength=int(groups.max()) + 1)
+        if (held[held > 0] >= k).all():
+            return _missing_last(ladder.at(level))
+    return ladder.at(len(ladder) - 1)
+
+
+def _missing_last(public: ColumnMap) -> ColumnMap:
+    """The same recoding, with the cell of what is missing, if that is all it says, after all others."""
+    at = public.of_missing
+    if at is None or public.of_value is None or public.found[at] != Generalised("", missing=True):
+        return public
+    found = (*public.found[:at], *public.found[at + 1 :], public.found[at])
+    of_value = {value: cell - (cell > at) for value, cell in public.of_value.items()}
+    return replace(public, found=found, of_value=of_value, of_missing=len(found) - 1)
 
 
 def _values(column: Column) -> NDArray[Any]:

@@ -13,9 +13,10 @@ from shoal.anonymize.cells import ColumnMap
 from shoal.anonymize.method import Recoding, generalise
 from shoal.anonymize.task import make_task
 from shoal.audit import Audit, audit
+from shoal.audit.told_together import TogetherAudit
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
-from shoal.data.table import Column
+from shoal.data.table import Column, Table
 from shoal.errors import DataError, PromiseError, RequirementError, closest
 from shoal.partition.c45 import C45Tree
 from shoal.partition.prepare import Prepared
@@ -58,7 +59,7 @@ def publish_projections(
     sensitive, domain
         Private columns that requirements about values cover, and declared values or bounds of columns.
     left_out
-        The rows that are not published: whole groups, or classes of groups, of some projection.
+        The rows that are not published: whole groups of some projection, whatever their class.
     overlapping, reproducible
         As in `ProjectionsRelease.of`.
 
@@ -145,6 +146,48 @@ def publish_trees(prepared: Prepared, trees: Sequence[C45Tree], requirement: Req
     if not verdict.holds:
         raise _withheld("trees", verdict)
     return release.with_audit(verdict)
+
+
+def check_more(
+    release: ProjectionsRelease | EnsembleRelease,
+    table: Table,
+    *,
+    each: Requirement | None,
+    open_classes: int,
+    others: Sequence[Sequence[str]],
+) -> None:
+    """Audit what was asked besides what the release claims, and withhold it where that fails.
+
+    Parameters
+    ----------
+    release, table
+        What is to be published, and the original rows.
+    each
+        What every group of every projection alone must satisfy.
+    open_classes
+        How many classes must be left for everybody.
+    others
+        Further sets of columns that an attacker may know instead of the public ones.
+    """
+    what = "projections" if isinstance(release, ProjectionsRelease) else "trees"
+    if each is not None and isinstance(release, ProjectionsRelease):
+        for one in release.tables:
+            alone = audit(one, privacy=each)
+            if not alone.holds:
+                raise _withheld(what, alone)
+    published = {each.name for each in release.attributes}
+    sets = [None] if open_classes > 1 else []
+    for public in [*sets, *([name for name in names if name in published] for names in others)]:
+        verdict = audit(release, table, public=public)
+        if not verdict.holds:
+            raise _withheld(what, verdict)
+        assert isinstance(verdict, TogetherAudit)
+        if verdict.classes_left is not None and verdict.classes_left < open_classes:
+            raise PromiseError(
+                "audit-failed",
+                f"The {what} failed their audit and are withheld. They leave somebody {verdict.classes_left:,} "
+                f"class(es), and {open_classes:,} are asked for.",
+            )
 
 
 def _withheld(what: str, verdict: Audit) -> PromiseError:

@@ -48,19 +48,43 @@ def rows_to_leave_out(
             return left_out
 
 
-def still_left_out(
-    codes: Sequence[NDArray[Any]], target: NDArray[Any], known: Sequence[Sequence[int]], left_out: NDArray[np.bool_]
+def groups_to_leave_out(
+    codes: Sequence[NDArray[Any]], known: Sequence[Sequence[int]], k: int, left_out: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Of rows that were left out, those that must stay so once the projections are chosen.
+    """`left_out`, and the rows of every group that then has fewer than k, whole groups of some projection each time.
 
-    `known` are the public features of each projection. A row comes back when its values and class are there already in
-    every projection: then every count only grows. The other rows would add new ones.
+    `known` are the public features of each projection. Only public values decide who is left out, and never the class:
+    whoever knows them sees who is missing, and would otherwise learn of his class from that.
+
+    >>> groups_to_leave_out([np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1])], [[0], [1]], 2, np.zeros(4, dtype=bool))
+    array([ True, False, False,  True])
     """
-    stays = np.zeros(len(left_out), dtype=bool)
+    groups = [_groups(codes, features, len(left_out)) for features in known]
+    while True:
+        before = left_out
+        for group in groups:
+            left_out = left_out | (np.bincount(group[~left_out], minlength=int(group.max()) + 1)[group] < k)
+        if (left_out == before).all():
+            return left_out
+
+
+def groups_with_new_classes(
+    codes: Sequence[NDArray[Any]], target: NDArray[Any], known: Sequence[Sequence[int]], kept: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """The rows of every group, of some projection, in which somebody has a class that none of its `kept` rows has."""
+    found = np.zeros(len(target), dtype=bool)
+    n_classes = int(target.max()) + 1
     for features in known:
-        cells = np.stack([target, *(codes[feature] for feature in features)])
-        number = np.unique(cells, axis=1, return_inverse=True)[1].reshape(-1)
-        there = np.zeros(int(number.max()) + 1, dtype=bool)
-        there[number[~left_out]] = True
-        stays |= ~there[number]
-    return stays
+        group = _groups(codes, features, len(target))
+        cell = group * n_classes + target
+        there = np.bincount(cell[kept], minlength=(int(group.max()) + 1) * n_classes) > 0
+        found |= np.isin(group, group[~there[cell]])
+    return found
+
+
+def _groups(codes: Sequence[NDArray[Any]], features: Sequence[int], n_rows: int) -> NDArray[np.int64]:
+    """The number of each row's group by its values of some features."""
+    group = np.zeros(n_rows, dtype=np.int64)
+    for feature in features:
+        group = np.unique(group * (int(codes[feature].max()) + 1) + codes[feature], return_inverse=True)[1].reshape(-1)
+    return group

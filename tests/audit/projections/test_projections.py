@@ -276,6 +276,26 @@ def test_overlapping_projections_are_joined_on_what_they_share():
     assert audit(hidden, people).rejoined.sal == 8
 
 
+def test_a_private_column_in_two_projections_links_their_rows():
+    """Each value of a and of b has both classes, but rows with the same number are one person's: a and b tell it."""
+    people = pd.DataFrame({"a": list("vvww") * 5, "b": list("stst") * 5, "number": [f"n{i:02}" for i in range(20)]})
+    people["ill"] = list("nyyn") * 5
+    linked = publish_projections(
+        people,
+        "ill",
+        [["a", "number"], ["b", "number"]],
+        privacy=5,
+        public=["a", "b"],
+        domain={"number": list(people["number"])},
+        overlapping=True,
+    )
+    verdict = audit(linked, people)
+    assert (verdict.holds, verdict.classes_left, verdict.class_certain) == (True, 1, 20)
+    assert "linked-by-private" in codes(verdict, "warning")
+    apart = audit(publish_projections(people, "ill", [["a"], ["b"]], privacy=5), people)
+    assert (apart.classes_left, apart.class_certain) == (2, 0)
+
+
 def test_no_private_cell_is_told():
     people = FIG1.assign(income=["canary-one" if each == ">50K" else "canary-two" for each in FIG1["income"]])
     release = publish_projections(
