@@ -61,7 +61,7 @@ class TextSource(Source):
 
     def _another_try(self, message: str, names: Sequence[str], convert: pacsv.ConvertOptions) -> None:
         """Give the column that did not fit the next type, or read more carefully; where neither helps, refuse."""
-        column = re.search(r"In CSV column #(\d+): CSV conversion error", message)
+        column = re.search(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error", message)
         if column is not None:
             name = self._file.names[int(column[1])]
             self._types[name] = TYPES[TYPES.index(self._types.get(name, pa.null())) + 1]
