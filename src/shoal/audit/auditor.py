@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from shoal.audit.foreign.tables import AnonymisedTable, audit_anonymised
 from shoal.audit.result import Audit
 from shoal.audit.rules import Rules
 from shoal.audit.subject import audit_subject
-from shoal.errors import DataError
+from shoal.errors import DataError, RequirementError
 from shoal.privacy import Requirement, as_requirement, partal_asked
 from shoal.release import (
     ClustersRelease,
@@ -35,6 +35,7 @@ def audit(
     domain: Mapping[str, Sequence[Any]] | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
+    engine: Literal["memory", "stream"] = "memory",
 ) -> Audit:
     """Recount the groups of a release or a model from the rows it was learned from, and say whether a promise holds.
 
@@ -63,6 +64,8 @@ def audit(
     person
         The column that tells people apart, where they may have several rows. Then every count is one of different
         people. A release that counts people asks for it; one that counts rows is asked more than it claims.
+    engine
+        ``"stream"``: look at the rows a batch at a time, however many there are. For released trees.
 
     Returns
     -------
@@ -91,6 +94,8 @@ def audit(
     False
     """
     release = getattr(release, "release_", release)
+    if engine != "memory":
+        return _in_batches(release, X, y, public=public, privacy=privacy, person=person, engine=engine)
     if isinstance(release, AnonymisedTable):
         if y is not None:
             raise DataError(
@@ -155,3 +160,28 @@ def audit(
 def _partal(release: EnsembleRelease, privacy: Requirement | int | None) -> bool:
     """Whether PartAL is asked for."""
     return partal_asked(release.requirement if privacy is None else as_requirement(privacy)) is not None
+
+
+def _in_batches(release: Any, X: Any, y: Any, *, public: Any, privacy: Any, person: str | None, engine: str) -> Audit:
+    """The audit of a tree, from rows that are read a batch at a time."""
+    if engine != "stream":
+        raise RequirementError("parameter", f"audit: engine must be 'memory' or 'stream'; got {engine!r}.")
+    if not isinstance(release, TreeRelease) or person is not None or not (y is None or isinstance(y, str)):
+        raise DataError(
+            "engine",
+            "With engine='stream', a released tree is audited, its target is a column of the rows, and every row is a "
+            "person. Try engine='memory'.",
+        )
+    from shoal.audit.trees import audit_tree
+    from shoal.data.coded import CodedRows
+    from shoal.data.pieces import Pieces
+    from shoal.data.sources import open_source
+
+    kinds: dict[str, Any] = dict(release.kinds)
+    if y is not None and y != release.target:
+        kinds[y] = kinds.pop(release.target)
+    source = open_source(X, kinds=kinds, only=kinds)
+    with CodedRows(source, source.names) as rows:
+        if y is not None and y != release.target:
+            rows.rename(y, release.target)
+        return audit_tree(release, Pieces(rows, rows.columns), public=public, privacy=privacy)

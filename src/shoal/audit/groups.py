@@ -90,6 +90,11 @@ class Groups:
         return len(self.people)
 
     @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.of_row)
+
+    @property
     def n_people(self) -> int:
         """How many people there are; with several rows a person, one may be in several groups."""
         return len(self.of_row) if self.person is None else int(self.person.max()) + 1

@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.audit.groups import Ids, count_people
 from shoal.audit.result import Finding
-from shoal.data.table import Table
+from shoal.data.table import Columns, count_codes
 from shoal.errors import DataError, closest
 from shoal.privacy import Requirement, people_behind
 from shoal.release import TreeRelease
@@ -32,7 +32,7 @@ def tells_private(release: TreeRelease, public: Collection[str]) -> bool:
 
 
 def compare_marginals(
-    release: TreeRelease, table: Table, requirement: Requirement, person: Ids | None
+    release: TreeRelease, table: Columns, requirement: Requirement, person: Ids | None
 ) -> list[Finding]:
     """Cells with other people than the rows, and cells of fewer people than may stand behind a statement."""
     findings = []
@@ -47,10 +47,15 @@ def compare_marginals(
         cell = cell_of_atom[atoms.encode(table[name])]
         inside = cell >= 0
         whose = None if person is None or not release.several_rows else person[inside]
-        counts = count_people(cell[inside], len(marginal.cells), whose)
-        if not inside.all() or counts.tolist() != list(marginal.counts):
+        outside = table[name].rows(~inside)
+        if person is None:
+            weights = table[name].weights
+            counts = count_codes(cell[inside], len(marginal.cells), None if weights is None else weights[inside])
+        else:
+            counts = count_people(cell[inside], len(marginal.cells), whose)
+        if outside or counts.tolist() != list(marginal.counts):
             message = f"The stated distribution of {name!r} is not that of these rows: other rows, or a changed file."
-            findings.append(Finding("marginal-differs", "breach", message, int((~inside).sum())))
+            findings.append(Finding("marginal-differs", "breach", message, outside))
         # nobody at all is nobody to tell of
         small = [n for n in marginal.counts if 0 < n < least]
         if small:

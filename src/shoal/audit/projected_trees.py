@@ -26,6 +26,7 @@ from shoal.audit.together.product import Product
 from shoal.audit.together.released import ReleasedTree
 from shoal.audit.told_together import Counted, TogetherAudit, check_one_row_each, judge
 from shoal.audit.trees import column_names, compare_rows, sensitive_columns
+from shoal.data.table import Table
 from shoal.privacy import Requirement, as_requirement
 from shoal.release.ensemble import EnsembleRelease
 
@@ -54,7 +55,7 @@ def audit_projected_trees(
         findings += [in_tree(finding, number) for finding in compare_rows(tree, each)]
     product = Product(
         [ReleasedTree(tree) for tree in release.trees],
-        first.table.with_column(target),
+        Table(first.table.values()).with_column(target),
         first.public,
         [None] * len(counted),
     )

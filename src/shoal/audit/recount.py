@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.audit.groups import Groups, Ids, Spans, count_people, group_people
 from shoal.audit.spans import TreeSpans
 from shoal.data.domain import check_sensitive, clip, declare_values
-from shoal.data.table import Column, Table
+from shoal.data.table import Column, Columns, Table
 from shoal.data.target import with_target
 from shoal.errors import DataError, RoleError, closest
 from shoal.release import TreeRelease
@@ -25,7 +25,7 @@ Counts = NDArray[np.int64]
 class Recount:
     """Rows fitted to a release, and what they amount to."""
 
-    table: Table
+    table: Columns
     target: Column
     public: frozenset[str]
     tree_spans: TreeSpans
@@ -45,7 +45,7 @@ def recount(release: TreeRelease, X: Any, y: Any, public: Collection[str] | None
     ends = release.routing.apply(table)
     spans = tree_spans.spans(table, ends)
     groups = group_people(spans, target.codes, target.n_codes, target_is_public=release.target in known, person=person)
-    outside = _rows_outside(release, table, ends)
+    outside = rows_outside(release, table, ends)
     key = ends * target.n_codes + target.codes
     # what the release states is compared in its own unit
     bins = count_people(key, len(release.nodes) * target.n_codes, person if release.several_rows else None)
@@ -53,7 +53,7 @@ def recount(release: TreeRelease, X: Any, y: Any, public: Collection[str] | None
     return Recount(table, target, known, tree_spans, spans, groups, spans.disjoint, bins, outside)
 
 
-def _rows_outside(release: TreeRelease, table: Table, ends: Counts) -> dict[str, int]:
+def rows_outside(release: TreeRelease, table: Table, ends: Counts) -> dict[str, int]:
     """Rows that contradict the declared domain: spans are taken over it, so it must hold for the people in it."""
     routing = release.routing
     outside: dict[str, int] = {}
@@ -99,15 +99,16 @@ def public_names(release: TreeRelease, public: Collection[str] | None, X: Any = 
 def fit_target(release: TreeRelease, column: Column) -> Column:
     """The target's column in the codes of the release."""
     if column.missing:
-        n = int((column.codes == len(column.values)).sum())
+        n = column.n_missing
         raise DataError("target-missing", f"The target {column.name!r} is missing in {n} row(s). Remove them first.")
     position = {value: code for code, value in enumerate(release.classes)}
     code_of = np.array([position.get(value, -1) for value in column.names], dtype=np.int64)
     codes = code_of[column.codes]
-    if (codes < 0).any():
+    unknown = column.rows(codes < 0)
+    if unknown:
         raise DataError(
             "unseen-value",
-            f"{int((codes < 0).sum())} row(s) have a value of the target {column.name!r} that the release does not "
+            f"{unknown} row(s) have a value of the target {column.name!r} that the release does not "
             "declare. Are these the rows it was learned from?",
         )
-    return Column(column.name, "categorical", codes, release.classes)
+    return Column(column.name, "categorical", codes, release.classes, weights=column.weights)

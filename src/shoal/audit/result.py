@@ -16,6 +16,7 @@ from shoal.audit.groups import Groups, Ids
 from shoal.audit.measures import Measures
 from shoal.audit.risk import Risk, risk_of
 from shoal.audit.unknowns import MissingFigure
+from shoal.errors import DataError
 from shoal.release.rules import listed
 
 __all__ = ["Audit", "Finding", "Part"]
@@ -113,7 +114,7 @@ class Audit:
     @property
     def n_rows(self) -> int:
         """How many rows were recounted."""
-        return len(self.groups.of_row)
+        return self.groups.n_rows
 
     @property
     def unit(self) -> Literal["people", "rows"]:
@@ -123,12 +124,21 @@ class Audit:
     @property
     def size_of_row(self) -> NDArray[np.int64]:
         """For every row how many people its group has."""
-        return np.asarray(self.groups.people[self.groups.of_row])
+        return np.asarray(self.groups.people[self._group_of_row()])
 
     @property
     def rows_at_risk(self) -> NDArray[np.int64]:
         """The rows whose group breaks a requirement, in the order of the table."""
-        return np.flatnonzero(self.fails[self.groups.of_row])
+        return np.flatnonzero(self.fails[self._group_of_row()])
+
+    def _group_of_row(self) -> Ids:
+        if len(self.groups.of_row) != self.n_rows:
+            raise DataError(
+                "rows-elsewhere",
+                "These rows were counted a batch at a time, and which group each is in was not kept. Audit them in "
+                "memory to see single rows.",
+            )
+        return self.groups.of_row
 
     @property
     def risk(self) -> Risk:

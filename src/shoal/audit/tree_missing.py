@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,11 @@ from shoal.audit.groups import Groups, Ids, numbered
 from shoal.audit.recount import Recount
 from shoal.audit.spans import TreeSpans
 from shoal.audit.unknowns import MissingFigure, missing_figure
-from shoal.data.table import Column, Table, smallest_dtype
+from shoal.data.pieces import Pieces
+from shoal.data.table import Column, Table, count_codes, smallest_dtype
 from shoal.release import TreeRelease
+
+MOST_CELLS = 1 << 20  # different rows that are held in memory
 
 
 def missing_in_trees(
@@ -22,20 +26,88 @@ def missing_in_trees(
     """What changes if a missing public value could match any, over the columns that trees released together ask for."""
     # others than those of the recount, which remember whom they looked at
     spans = [TreeSpans(tree, counted.public) for tree in trees]
-    names = tuple(dict.fromkeys(name for each in spans for name in each.public))
-    if not any(counted.table[name].missing for name in names):
+    columns = public_columns(spans, counted)
+    if not any(column.missing for column in columns):
         return None
-    columns = [_one_value_a_piece(counted.table[name], _thresholds(spans, name)) for name in names]
+    names = tuple(column.name for column in columns)
     also = [trees[0].target] if trees[0].target in counted.public else []
     table = Table([*columns, *([counted.target] if also else [])])
+    return _figure(trees, spans, table, names, also, groups, counts_for, k)
 
+
+def missing_in_pieces(
+    release: TreeRelease, counted: Recount, rows: Pieces, tells: bool, k: int
+) -> MissingFigure | None:
+    """The same of one tree and rows in pieces, from the different rows among them where these are few.
+
+    `tells` says that no span is exempt.
+    """
+    spans = TreeSpans(release, counted.public)
+    columns = public_columns([spans], counted)
+    if not any(column.missing for column in columns):
+        return None
+    names = tuple(column.name for column in columns)
+    also = [release.target] if release.target in counted.public else []
+    pieces = rows.like(rows.columns.like([*columns, *([counted.target] if also else [])]))
+    cells: Table | None = None
+    people, unknown = np.zeros(0, dtype=np.int64), 0
+    for table in pieces:
+        lacks = np.zeros(table.n_rows, dtype=bool)
+        for name in names:
+            lacks |= table[name].codes == len(table[name].values)
+        unknown += int(lacks.sum())
+        if len(people) <= MOST_CELLS:
+            both = table if cells is None else _below(cells, table)
+            cells, people = _different(both, np.append(people, np.ones(table.n_rows, dtype=np.int64)))
+    assert cells is not None
+    if not unknown or len(people) > MOST_CELLS:
+        return MissingFigure(unknown, k, None, None) if unknown else None
+    found = spans.spans(cells)
+    groups = Groups(found.of_row, np.bincount(found.of_row), found.n_bins, found.example)
+    n_bins = found.n_bins * (1 if also else counted.target.n_codes)
+    return _figure([release], [spans], cells, names, also, groups, (n_bins > 1) | tells, k, people)
+
+
+def _below(first: Table, second: Table) -> Table:
+    """The rows of two pieces, which have the same dictionaries."""
+    return Table(
+        replace(column, codes=np.concatenate([column.codes, second[name].codes])) for name, column in first.items()
+    )
+
+
+def _different(table: Table, people: Ids) -> tuple[Table, Ids]:
+    """The different rows, and how many people each stands for."""
+    key = numbered([column.codes for column in table.values()], table.n_rows)
+    _, example = np.unique(key, return_index=True)
+    return table.take(example), count_codes(key, len(example), people)
+
+
+def public_columns(spans: Sequence[TreeSpans], counted: Recount) -> list[Column]:
+    """The public columns that trees ask for, one value for all that none tells apart."""
+    names = tuple(dict.fromkeys(name for each in spans for name in each.public))
+    return [_one_value_a_piece(counted.table[name], _thresholds(spans, name)) for name in names]
+
+
+def _figure(
+    trees: Sequence[TreeRelease],
+    spans: Sequence[TreeSpans],
+    table: Table,
+    names: Sequence[str],
+    also: Sequence[str],
+    groups: Groups,
+    counts_for: NDArray[np.bool_],
+    k: int,
+    weights: Ids | None = None,
+) -> MissingFigure | None:
     def spans_of(rows: Table) -> Ids:
         return numbered(
             [*(each.spans(rows).of_row for each in spans), *(rows[name].codes for name in also)], rows.n_rows
         )
 
     values = {name: trees[0].attribute(name).values for name in names}
-    return missing_figure(table, names, groups, counts_for, k, spans_of=spans_of, values=values, also=also)
+    return missing_figure(
+        table, names, groups, counts_for, k, spans_of=spans_of, values=values, also=also, weights=weights
+    )
 
 
 def _thresholds(spans: Sequence[TreeSpans], name: str) -> NDArray[np.float64]:

@@ -17,8 +17,9 @@ from shoal.audit.marginals import compare_marginals, tells_private
 from shoal.audit.recount import Recount, recount, sensitive_column
 from shoal.audit.result import SHOWN, Audit, Finding
 from shoal.audit.stated import compare_statement
-from shoal.audit.tree_missing import missing_in_trees
+from shoal.audit.tree_missing import missing_in_pieces, missing_in_trees
 from shoal.audit.whose import more_than_claimed, whose_rows
+from shoal.data.pieces import Pieces
 from shoal.data.table import Column
 from shoal.errors import RequirementError
 from shoal.privacy import Requirement, as_requirement, least_people, needs_values, parts_of
@@ -36,8 +37,14 @@ def audit_tree(
 ) -> Audit:
     """Recount the groups of a released tree from the rows. The parameters are those of `audit`."""
     requirement = release.requirement if privacy is None else as_requirement(privacy)
-    whose = whose_rows(release, X, person, named=column_names(release), public=public)
-    counted = recount(release, X, y, public, whose)
+    if isinstance(X, Pieces):
+        from shoal.audit.pieces import recount_pieces
+
+        whose = None
+        counted = recount_pieces(release, X, y, public, about_values=needs_values(requirement))
+    else:
+        whose = whose_rows(release, X, person, named=column_names(release), public=public)
+        counted = recount(release, X, y, public, whose)
     sensitive = sensitive_columns(release, counted, requirement)
     groups = counted.groups
     counts_for = (groups.n_bins > 1) | tells_private(release, counted.public)
@@ -59,7 +66,12 @@ def audit_tree(
         sha256=release.sha256,
         columns=tree_columns(release, counted),
     )
-    return replace(verdict, missing=missing_in_trees([release], counted, groups, counts_for, least_people(requirement)))
+    k = least_people(requirement)
+    if isinstance(X, Pieces):
+        missing = missing_in_pieces(release, counted, X, tells_private(release, counted.public), k)
+    else:
+        missing = missing_in_trees([release], counted, groups, counts_for, k)
+    return replace(verdict, missing=missing)
 
 
 def tree_columns(release: TreeRelease, counted: Recount) -> tuple[AuditColumn, ...]:

@@ -19,7 +19,7 @@ from scipy import sparse
 from shoal.audit.groups import Groups, Ids, numbered
 from shoal.audit.sets import distinct_sets, incidence
 from shoal.data.stack import with_values
-from shoal.data.table import Table, smallest_dtype
+from shoal.data.table import Table, count_codes, smallest_dtype
 
 FEW = (
     20_000  # completions that are worked out however few rows there are; else no more than rows, so time about doubles
@@ -78,6 +78,7 @@ def missing_figure(
     spans_of: SpansOf | None = None,
     values: Mapping[str, Sequence[str]] | None = None,
     also: Sequence[str] = (),
+    weights: Ids | None = None,
 ) -> MissingFigure | None:
     """The second figure of an audit; None where no public value is missing.
 
@@ -99,32 +100,42 @@ def missing_figure(
         The values that a missing category could have. By default, and for numbers always, those that occur in the rows.
     also
         Columns without missing values that people must agree in besides.
+    weights
+        How many people each row stands for, where rows are different and a row is not a person; then nobody has
+        several.
     """
+    n_rows = table.n_rows if weights is None else int(weights.sum())
     unknown = np.zeros(table.n_rows, dtype=bool)
     for name in names:
         if table[name].missing:
             unknown |= _is_missing(table, name)
     if not unknown.any():
         return None
-    people = int(unknown.sum()) if groups.person is None else len(np.unique(groups.person[unknown]))
+    people = _people(unknown, groups, weights)
     columns = [*names, *also]
     cell_of_row = numbered([table[name].codes for name in columns], table.n_rows)
     _, example = np.unique(cell_of_row, return_index=True)
     cells = table.take(example)
-    who = _who(cell_of_row, groups.person)
+    who = _who(cell_of_row, groups.person, weights)
     if spans_of is None:
         matches = _by_pattern(cells, names, also, who)
     else:
-        sets = _possible_spans(cells, names, spans_of, values or {}, max(FEW, table.n_rows))
+        sets = _possible_spans(cells, names, spans_of, values or {}, max(FEW, n_rows))
         matches = None if sets is None else _by_common_span(sets, who)
     if matches is None:
         return MissingFigure(people, k, None, None)
     of_row, asked = matches[cell_of_row], counts_for[groups.of_row]
     if not asked.any():
         return None  # nobody whom the promise is about
-    few = asked & (of_row < k)
-    below = int(few.sum()) if groups.person is None else len(np.unique(groups.person[few]))
+    below = _people(asked & (of_row < k), groups, weights)
     return MissingFigure(people, k, int(of_row[asked].min()), below)
+
+
+def _people(chosen: Mask, groups: Groups, weights: Ids | None) -> int:
+    """How many people some of the rows are of."""
+    if weights is not None:
+        return int(weights[chosen].sum())
+    return int(chosen.sum()) if groups.person is None else len(np.unique(groups.person[chosen]))
 
 
 def _is_missing(table: Table, name: str) -> Mask:
@@ -132,11 +143,11 @@ def _is_missing(table: Table, name: str) -> Mask:
     return np.asarray(column.codes == len(column.values))
 
 
-def _who(cell_of_row: Ids, person: Ids | None) -> sparse.csr_array:
+def _who(cell_of_row: Ids, person: Ids | None, weights: Ids | None) -> sparse.csr_array:
     """Who is in each cell: a column a person and one more, or a single column that counts the rows, people then."""
     n_cells = int(cell_of_row.max()) + 1
     if person is None:
-        return sparse.csr_array(np.bincount(cell_of_row, minlength=n_cells).reshape(-1, 1))
+        return sparse.csr_array(count_codes(cell_of_row, n_cells, weights).reshape(-1, 1))
     n_people = int(person.max()) + 1
     pairs = np.unique(cell_of_row * n_people + person)
     ones = np.ones(len(pairs), dtype=np.int64)

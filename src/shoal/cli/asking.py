@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shoal.audit import Audit
     from shoal.audit.telling import ColumnRanking
     from shoal.data import Table
+    from shoal.data.query import Query
     from shoal.privacy import Requirement
     from shoal.release import TreeRelease
 
@@ -68,7 +69,7 @@ class Question:
         return drawn_tree(self.what, self.X, self.y, public=verdict.public, domain=options["domain"], also=also)
 
 
-def question(thing: Thing, project: Project, source: Path | None, *, requires: bool = True) -> Question:
+def question(thing: Thing, project: Project, source: Path | Query | None, *, requires: bool = True) -> Question:
     """What to ask of a thing; where nothing is required of groups, `requires` is False."""
     if thing.kind == "release" and thing.what.kind == "joint":
         assert source is not None
@@ -83,7 +84,7 @@ def question(thing: Thing, project: Project, source: Path | None, *, requires: b
     return _of_model(thing.what, project, source, _required(project) if requires else None)
 
 
-def _of_release(release: Any, project: Project, source: Path | None) -> Question:
+def _of_release(release: Any, project: Project, source: Path | Query | None) -> Question:
     if "sensitive" in project.options:
         raise Usage("A release states its own sensitive columns: leave out --sensitive.")
     if release.kind == "rules" and source is not None:
@@ -138,7 +139,7 @@ def _required(project: Project) -> Requirement:
     return required
 
 
-def _of_model(model: Any, project: Project, source: Path, required: Requirement | None) -> Question:
+def _of_model(model: Any, project: Project, source: Path | Query, required: Requirement | None) -> Question:
     """A fitted model: roles are those of the project, for the columns that the model was given."""
     table = read_data(project, source)
     roles = resolve_roles(project, table, need_target=False)
@@ -160,7 +161,7 @@ def _of_model(model: Any, project: Project, source: Path, required: Requirement 
     )
 
 
-def _of_joint(release: Any, project: Project, source: Path, required: Requirement | None) -> Question:
+def _of_joint(release: Any, project: Project, source: Path | Query, required: Requirement | None) -> Question:
     """A joint model against the rows of one owner: what he can tell apart of his own people."""
     from shoal.share import JointModel
     from shoal.share.spans import spans_of
@@ -183,7 +184,7 @@ def _of_joint(release: Any, project: Project, source: Path, required: Requiremen
     return Question(spans_of(model), table, release.target, options=options, note=note)
 
 
-def _of_rules(rules: Any, project: Project, source: Path) -> Question:
+def _of_rules(rules: Any, project: Project, source: Path | Query) -> Question:
     """Association rules: the columns of the rows are items, or a transaction and an item."""
     required = _required(project)
     public: Sequence[str] | None = project.public
@@ -193,12 +194,12 @@ def _of_rules(rules: Any, project: Project, source: Path) -> Question:
     return Question(rules, read_baskets(project, source), options=options)
 
 
-def read_baskets(project: Project, source: Path) -> Table:
+def read_baskets(project: Project, source: Path | Query) -> Table:
     table = read_data(project, source)
     return table.drop(name for name in project.identifier if name != project.person)
 
 
-def _of_table(path: Path, project: Project, source: Path | None) -> Question:
+def _of_table(path: Path, project: Project, source: Path | Query | None) -> Question:
     """A table that claims to be anonymised, alone or against the original rows. Its target is a sensitive column."""
     from shoal.audit import AnonymisedTable
     from shoal.data import load_hierarchies, read_table
@@ -224,7 +225,7 @@ def _of_table(path: Path, project: Project, source: Path | None) -> Question:
     return Question(published, _original(project, source, options), options=options)
 
 
-def _original(project: Project, source: Path | None, options: Mapping[str, Any]) -> Table | None:
+def _original(project: Project, source: Path | Query | None, options: Mapping[str, Any]) -> Table | None:
     """The original rows of a published table, which must have the columns that are compared."""
     if source is None:
         return None

@@ -19,6 +19,7 @@ from shoal.cli.tree import BREACH
 if TYPE_CHECKING:
     from shoal.audit import Audit
     from shoal.audit.telling import ColumnRanking
+    from shoal.data.query import Query
 
 
 @takes("k", "confidence", "public", "roles", "sensitive", "person", "hierarchies", "reading")
@@ -79,7 +80,7 @@ def audit(
         raise typer.Exit(BREACH)
 
 
-def _source(opened: Thing, project: Project, data: Path | None) -> Path | None:
+def _source(opened: Thing, project: Project, data: Path | None) -> Path | Query | None:
     """The rows. A table can be recounted by itself; anything else needs what it was learned from."""
     alone = opened.kind == "table" or (opened.kind == "release" and opened.what.kind == "table")
     if data is None and alone and (project.source is None or opened.kind == "table"):

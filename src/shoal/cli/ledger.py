@@ -18,6 +18,7 @@ from shoal.cli.tree import BREACH
 if TYPE_CHECKING:
     from shoal.audit.together.joint import JointAudit
     from shoal.audit.together.ledger import Ledger
+    from shoal.data.query import Query
 
 ledger = typer.Typer(
     name="ledger",
@@ -99,13 +100,15 @@ def verify(project: Project, data: Data = None, as_json: Json = False) -> None:
         output.say(f"intact: {len(book.entries)} release(s) in {book.path}")
 
 
-def _folder(project: Project, data: Path | None) -> Path:
+def _folder(project: Project, data: Path | Query | None) -> Path:
     """The folder of the table, named or of the project; else the one we are in."""
     source = project.source if data is None else data
-    return Path() if source is None else source.parent
+    if isinstance(source, Path):
+        return source.parent
+    return project.folder  # of a database, the folder of the project file
 
 
-def _open(project: Project, data: Path | None) -> Ledger:
+def _open(project: Project, data: Path | Query | None) -> Ledger:
     from shoal.audit.together.ledger import Ledger
 
     book = Ledger.open(_folder(project, data))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.audit import Audit
     from shoal.audit.telling import ColumnRanking
+    from shoal.data.query import Query
     from shoal.release import EnsembleRelease, ProjectionsRelease, TreeRelease
 
 # values may come from a stranger's file: none may steer the terminal or turn the reading order around
@@ -155,9 +156,9 @@ def _console() -> Console:
     return Console(width=10_000, highlight=False, markup=False, emoji=False)
 
 
-def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None] = ()) -> None:
+def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | Query | None] = ()) -> None:
     """Refuse outputs that cannot be written, or would overwrite an input, before any work is done."""
-    seen = {path.resolve(): "is read by this command" for path in inputs if path is not None}
+    seen = {path.resolve(): "is read by this command" for path in inputs if isinstance(path, Path)}
     for path in outputs:
         if path is None:
             continue

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal.cli import output
 from shoal.cli.options import Json, Release, Usage, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import check_kind, read_for
+from shoal.cli.tables import check_kind, open_data, read_for
 from shoal.cli.things import open_release
+from shoal.cli.tree import Engine
 
 
 class Unknown(StrEnum):
@@ -40,6 +41,13 @@ def predict(
         ),
     ] = Unknown.error,
     proba: Annotated[bool, typer.Option("--proba", help="Add the share of each class.")] = False,
+    engine: Annotated[
+        Engine,
+        typer.Option(
+            metavar="memory|stream",
+            help="Hold the rows in memory, or predict them in batches, by a tree, into -o FILE (.parquet or CSV).",
+        ),
+    ] = Engine.memory,
     as_json: Json = False,
 ) -> None:
     """Predict the target, or the cluster, of every row, as CSV."""
@@ -48,6 +56,9 @@ def predict(
     output.check_outputs([out], [release, file, project.file])
     loaded = open_release(release, "predict")
     check_kind(loaded, "predict", "tree", "ensemble", "model", "clusters", "joint")
+    if engine is Engine.stream:
+        _in_batches(loaded, project, file, out, unknown.value, proba=proba, as_json=as_json)
+        return
     table = read_for(loaded, project, file)
     if loaded.kind == "clusters":
         if proba or unknown is not Unknown.error:
@@ -78,3 +89,19 @@ def predict(
         output.note(f"wrote {out}: {table.n_rows:,} rows")
         return
     output.print_csv(text)
+
+
+def _in_batches(
+    loaded: Any, project: Project, file: Path, out: Path | None, unknown: Any, *, proba: bool, as_json: bool
+) -> None:
+    from shoal.release.predict_file import predict_file
+
+    if loaded.kind != "tree" or proba or out is None:
+        raise Usage("--engine stream takes a tree, -o FILE for the predictions, and no --proba.")
+    kinds = {name: kind for name, kind in loaded.kinds.items() if name != loaded.target}
+    n_rows = predict_file(loaded, open_data(project, file, kinds | dict(project.kinds)), out, unknown=unknown)
+    output.written.append(str(out))
+    if as_json:
+        output.say_json({"target": loaded.target, "rows": n_rows, "written": output.written})
+    else:
+        output.note(f"wrote {out}: {n_rows:,} rows")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from shoal.errors import ShoalError, closest
 
 if TYPE_CHECKING:
+    from shoal.data.query import Query
     from shoal.privacy import Requirement
 
 NAME = "shoal.toml"
@@ -51,6 +52,7 @@ _ROLE: Check = (lambda value: value in ("public", "private"), "'public' or 'priv
 KEYS: dict[str, dict[str, Check]] = {
     "data": {
         "source": _TEXT,
+        "query": _TEXT,
         "missing": (_is_texts, "a list of strings"),
         "delimiter": _TEXT,
         "encoding": _TEXT,
@@ -84,13 +86,13 @@ BY_COLUMN = ("hierarchies", "domain")
 class Project:
     """What is known of the data, the roles and the promise, from ``shoal.toml`` and from options.
 
-    Relative paths of hierarchies start at `folder`; `source` is already a path from the working folder.
-    `options` has the names of what was given on the command line.
+    Relative paths of hierarchies start at `folder`; `source` is already a path from the working folder, or a query to a
+    database. `options` has the names of what was given on the command line.
     """
 
     file: Path | None = None
     folder: Path = Path()
-    source: Path | None = None
+    source: Path | Query | None = None
     missing: tuple[str, ...] | None = None
     delimiter: str | None = None
     encoding: str | None = None
@@ -165,11 +167,10 @@ def parse_project(text: str, path: Path) -> Project:
     twice = sorted(set(data.get("numeric", ())) & set(data.get("categorical", ())))
     if twice:
         raise _refuse(f"{name}: column {twice[0]!r} is named both in data.numeric and in data.categorical.")
-    source = data.get("source")
     return Project(
         file=path,
         folder=path.parent,
-        source=None if source is None else path.parent / source,
+        source=_source(data, path),
         missing=_tuple(data.get("missing")),
         delimiter=data.get("delimiter"),
         encoding=data.get("encoding"),
@@ -189,6 +190,23 @@ def parse_project(text: str, path: Path) -> Project:
         domain=body.get("domain", {}),
         privacy=body.get("privacy", {}),
     )
+
+
+def _source(data: dict[str, Any], path: Path) -> Path | Query | None:
+    """Where the rows are: a file from the project's folder, or a database and a query."""
+    from shoal.data.query import DUCKDB, Query, is_database
+
+    source, query = data.get("source"), data.get("query")
+    if not is_database(source):
+        if query is not None:
+            raise _refuse(f"{path!s}: data.query needs a database as data.source, such as 'postgresql://host/name'.")
+        return None if source is None else path.parent / source
+    assert isinstance(source, str)
+    if query is None:
+        raise _refuse(f"{path!s}: a database as data.source needs data.query, such as 'SELECT * FROM people'.")
+    if source.startswith(DUCKDB) and source != DUCKDB:
+        source = DUCKDB + str(path.parent / source.removeprefix(DUCKDB))
+    return Query(source, query)
 
 
 def _check_sections(body: dict[str, Any], name: str) -> None:

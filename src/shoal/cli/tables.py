@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,15 @@ from shoal.errors import DataError, closest
 
 if TYPE_CHECKING:
     from shoal.data import Roles, Table
+    from shoal.data.query import Query
+    from shoal.data.sources import Source
     from shoal.release import TreeRelease
 
 NOBODY = ""  # no column has this name, so it can stand in for a target that was not named
 
 
-def source_of(project: Project, data: Path | None) -> Path:
-    """The file to read: the one named, or the source of the project file."""
+def source_of(project: Project, data: Path | None) -> Path | Query:
+    """What to read: the file named, or the source of the project file."""
     if data is not None:
         return data
     if project.source is None:
@@ -33,23 +35,40 @@ def check_kind(release: Any, verb: str, *kinds: str) -> None:
         raise Usage(f"shoal {verb} takes a release of kind {' or '.join(kinds)}; this one is of kind {release.kind}.")
 
 
-def read_data(project: Project, source: Path) -> Table:
+def read_data(project: Project, source: Path | Query) -> Table:
     """A table, read as the project says."""
-    from shoal.data import read_table
-
-    return read_table(source, kinds=project.kinds, **_how(project))
+    return _read(project, source, project.kinds)
 
 
-def read_for(release: TreeRelease, project: Project, source: Path) -> Table:
+def _read(project: Project, source: Path | Query, kinds: Mapping[str, Any]) -> Table:
+    from shoal.data.coded import read_rows
+    from shoal.data.read import read_table
+
+    if isinstance(source, Path):
+        return read_table(source, kinds=kinds, **_how(project))
+    return read_rows(open_data(project, source, kinds))
+
+
+def open_data(project: Project, source: Path | Query, kinds: Mapping[str, Any]) -> Source:
+    """Rows that are read a batch at a time, as the project says, without its identifiers."""
+    from shoal.data.sources import open_source
+
+    how = _how(project) if isinstance(source, Path) else {"missing": project.missing}
+    opened = open_source(source, **how)
+    opened.check(project.identifier)
+    opened.drop([name for name in project.identifier if name != project.person])
+    opened.kinds = {name: kind for name, kind in kinds.items() if name in opened.names}
+    return opened
+
+
+def read_for(release: TreeRelease, project: Project, source: Path | Query) -> Table:
     """A table, read as the release knows its columns; it need not have all of them."""
     return read_for_all([release], project, source)
 
 
-def read_for_all(releases: Sequence[Any], project: Project, source: Path) -> Table:
+def read_for_all(releases: Sequence[Any], project: Project, source: Path | Query) -> Table:
     """A table, read as some releases know its columns; what one takes for categories is read as texts."""
-    from shoal.data import read_table
-
-    table = read_table(source, **_how(project))
+    table = _read(project, source, {})
     kinds: dict[str, Any] = {}
     for release in releases:
         own = dict(release.kinds)
@@ -59,7 +78,7 @@ def read_for_all(releases: Sequence[Any], project: Project, source: Path) -> Tab
     kinds |= project.kinds
     other = {name: kind for name, kind in kinds.items() if name in table and table[name].kind != kind}
     # only the file's own text says what a cell was before it became a number, hence from the start
-    return read_table(source, kinds=other, **_how(project)) if other else table
+    return _read(project, source, other) if other else table
 
 
 def _how(project: Project) -> dict[str, Any]:
@@ -67,13 +86,16 @@ def _how(project: Project) -> dict[str, Any]:
     return {name: value for name, value in how.items() if value is not None}
 
 
-def resolve_roles(project: Project, table: Table, *, need_target: bool = True) -> Roles:
+def resolve_roles(project: Project, table: Table | Source, *, need_target: bool = True) -> Roles:
     """The role of every column, all problems reported at once."""
-    from shoal.data import Roles
+    from shoal.data import Roles, Table
 
     if project.target is None and need_target:
         raise Usage("No target: say which column to predict with --target, or under [roles] of shoal.toml.")
-    columns, target = table.names, project.target
+    columns, target = [*table.names], project.target
+    if not isinstance(project.source, Path) or not isinstance(table, Table):
+        # identifiers are left out when rows are fetched, which looked whether they are there
+        columns += [name for name in project.identifier if name not in columns]
     if target is None:
         columns, target = [*columns, NOBODY], NOBODY
     identifier = project.identifier

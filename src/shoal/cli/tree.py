@@ -12,11 +12,12 @@ import typer
 from shoal.cli import output
 from shoal.cli.options import Data, Json, Report, Usage, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import read_data, resolve_roles, source_of
+from shoal.cli.tables import open_data, read_data, resolve_roles, source_of
 
 if TYPE_CHECKING:
     from shoal.audit import Audit
     from shoal.data import Roles, Table
+    from shoal.data.sources import Source
     from shoal.release import TreeRelease
 
 BREACH = 3
@@ -35,6 +36,13 @@ class Grouping(StrEnum):
     levels = "levels"
     halves = "halves"
     merge = "merge"
+
+
+class Engine(StrEnum):
+    """Where counts come from."""
+
+    memory = "memory"
+    stream = "stream"
 
 
 class Statement(StrEnum):
@@ -85,6 +93,10 @@ def tree(
             help="What to say of the leaves: people of each class, shares of classes, or only the predicted class.",
         ),
     ] = Statement.counts,
+    engine: Annotated[
+        Engine,
+        typer.Option(metavar="memory|stream", help="Hold the rows in memory, or read them in batches: for many."),
+    ] = Engine.memory,
     report: Report = None,
     as_json: Json = False,
 ) -> None:
@@ -100,7 +112,11 @@ def tree(
     weights = _class_weight(class_weight)
     if project.requirement() is None:
         raise Usage("No promise: say how many people a group must have, with -k 10 or [privacy] k in shoal.toml.")
-    table = read_data(project, source)
+    table: Table | Source
+    if engine is Engine.memory:
+        table = read_data(project, source)
+    else:
+        table = open_data(project, source, project.kinds)
     roles = resolve_roles(project, table)
     with output.busy("Mining"):
         release, verdict = mine(
@@ -115,6 +131,7 @@ def tree(
             class_weight=weights,
             lookahead=int(lookahead),
             statement=statement.value,
+            engine=engine.value,
         )
     if verdict.holds:
         if report is not None:
@@ -150,15 +167,17 @@ def _class_weight(given: list[str] | None) -> str | dict[str, float] | None:
     return weights
 
 
-def mine(project: Project, table: Table, roles: Roles, **options: Any) -> tuple[TreeRelease, Audit]:
+def mine(project: Project, table: Table | Source, roles: Roles, **options: Any) -> tuple[TreeRelease, Audit]:
     """The tree of a project's table, grown with some options of `AnonymousTreeClassifier`, and an audit of it."""
     from shoal.audit import audit
     from shoal.data import load_hierarchies
+    from shoal.data.sources import Source
     from shoal.trees import AnonymousTreeClassifier
 
     person = project.person
     hierarchies = load_hierarchies(project.hierarchies, table.names, project.folder)
-    table = table.drop(name for name in roles.identifier if name != person)
+    if not isinstance(table, Source):
+        table = table.drop(name for name in roles.identifier if name != person)
     model = AnonymousTreeClassifier(
         privacy=project.requirement(),  # type: ignore[arg-type]
         public=roles.public,
@@ -169,4 +188,4 @@ def mine(project: Project, table: Table, roles: Roles, **options: Any) -> tuple[
         hierarchies={name: each for name, each in hierarchies.items() if name in roles.features},
         **options,
     ).fit(table, roles.target)
-    return model.release_, audit(model.release_, table, person=person)
+    return model.release_, audit(model.release_, table, person=person, engine=options.get("engine", "memory"))

@@ -6,6 +6,7 @@ Files and data frames enter; a read-only `Table` leaves. This folder imports not
 
 from shoal.data.frames import to_table
 from shoal.data.hierarchy import Hierarchy, load_hierarchies
+from shoal.data.query import Query
 from shoal.data.read import read_table
 from shoal.data.roles import Roles
 from shoal.data.sample import load_sample, write_sample
@@ -14,6 +15,7 @@ from shoal.data.table import Column, Table
 __all__ = [
     "Column",
     "Hierarchy",
+    "Query",
     "Roles",
     "Table",
     "load_hierarchies",

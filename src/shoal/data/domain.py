@@ -20,23 +20,24 @@ from numpy.typing import NDArray
 from shoal.data.discretize import safe_bounds
 from shoal.data.encode import number_text
 from shoal.data.hierarchy import Hierarchy
-from shoal.data.person import Ids, people_by_code
+from shoal.data.person import Ids, people_with
 from shoal.data.roles import Roles
-from shoal.data.table import Column, Table, smallest_dtype
+from shoal.data.table import Column, smallest_dtype
+from shoal.data.target import Rows
 from shoal.errors import DataError, closest
 
 Domain = Mapping[str, Sequence[Any]]
 
 
 def declare_domain(
-    table: Table,
+    table: Rows,
     roles: Roles,
     domain: Domain | None,
     hierarchies: Mapping[str, Hierarchy],
     *,
     people: int,
     person: Ids | None = None,
-) -> Table:
+) -> Rows:
     """The features and the target of a table, each with its domain settled.
 
     Parameters
@@ -63,7 +64,7 @@ def declare_domain(
         private = roles.of(name) == "private"
         named = name == roles.target and column.kind == "categorical"  # a release names its target's values anyway
         columns.append(declare_column(column, declared, people if private and not named else 0, person))
-    return Table(columns)
+    return table.like(columns)
 
 
 def declare_column(column: Column, declared: Sequence[Any] | None, people: int, person: Ids | None) -> Column:
@@ -79,7 +80,7 @@ def _categorical(column: Column, declared: Sequence[Any] | None, people: int, pe
     if declared is None:
         if not people:
             return column
-        counts = people_by_code(column.codes, column.n_codes, person)
+        counts = people_with(column, column.n_codes, person)
         rare = int(((counts > 0) & (counts < people)).sum())
         if rare:
             raise DataError(
@@ -113,9 +114,9 @@ def declare_values(column: Column, values: tuple[str, ...]) -> Column:
     position = {value: code for code, value in enumerate(values)}
     code_of = np.array([*(position.get(value, -1) for value in column.names), len(values)], dtype=np.int64)
     codes = code_of[column.codes]
-    outside = int((codes < 0).sum())
+    outside = column.rows(codes < 0)
     if outside:
-        unknown = int((code_of[np.unique(column.codes)] < 0).sum())
+        unknown = int((column.counts()[: len(column.names)][code_of[:-1] < 0] > 0).sum())
         raise DataError(
             "outside-domain",
             f"Column {column.name!r} has {unknown} value(s), in {outside} row(s), that its declared domain does not "
@@ -126,12 +127,11 @@ def declare_values(column: Column, values: tuple[str, ...]) -> Column:
 
 def check_sensitive(column: Column) -> None:
     """Refuse a sensitive column with missing values: whether nothing is a value of its own is not ours to guess."""
-    n = int((column.codes == len(column.values)).sum())
-    if n:
+    if column.n_missing:
         raise DataError(
             "sensitive-missing",
-            f"Sensitive column {column.name!r} is missing in {n} row(s), and a requirement about its values cannot say "
-            "what those hide. Fill them in, or leave these rows out.",
+            f"Sensitive column {column.name!r} is missing in {column.n_missing} row(s), and a requirement about its "
+            "values cannot say what those hide. Fill them in, or leave these rows out.",
         )
 
 
@@ -145,7 +145,7 @@ def _numeric(column: Column, declared: Sequence[Any] | None, people: int, person
         )
     if not people:
         return replace(column, bounds=(float(numbers[0]), float(numbers[-1])))
-    counts = people_by_code(column.codes, len(numbers) + 1, person)
+    counts = people_with(column, len(numbers) + 1, person)
     if 0 < counts[-1] < people:
         raise DataError(
             "rare-private-values",
@@ -157,7 +157,7 @@ def _numeric(column: Column, declared: Sequence[Any] | None, people: int, person
 
 def _cut_back(column: Column, people: int, person: Ids | None) -> Column:
     """A column of numbers within round bounds that enough people are at or beyond."""
-    numbers, counts = column.numbers, people_by_code(column.codes, len(column.numbers) + 1, person)
+    numbers, counts = column.numbers, people_with(column, len(column.numbers) + 1, person)
     low, high = safe_bounds(numbers, counts[:-1], people, ends=None if person is None else _ends(column, person))
     if column.integer:  # still at or beyond the people counted, and a number the column could hold
         low, high = math.floor(low), math.floor(low) if low == high else math.ceil(high)

@@ -30,6 +30,7 @@ def encode(
     *,
     kind: Kind | None = None,
     missing: Collection[str] = (),
+    weights: NDArray[np.int64] | None = None,
 ) -> Column:
     """Encode one Arrow array.
 
@@ -43,6 +44,8 @@ def encode(
         ``"numeric"`` or ``"categorical"``; by default numbers are numeric and all else is categorical.
     missing
         Strings that mean missing, besides null and NaN.
+    weights
+        How many rows each element stands for, where these are distinct entries of rows elsewhere.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def encode(
     [30.0, 41.0]
     """
     missing = frozenset([missing] if isinstance(missing, str) else missing)
-    chunks = _plain(name, array)
+    chunks = plain_array(name, array)
     wanted = value_type(chunks.type)
     if kind is None:
         number = pa.types.is_integer(chunks.type) or pa.types.is_floating(chunks.type)
@@ -69,7 +72,8 @@ def encode(
         entries = entries.take(pa.array(kept))
 
     def rows(which: NDArray[Any]) -> int:
-        return sum(int(np.isin(piece, kept[which]).sum()) for piece in indices)
+        found = np.concatenate([np.isin(piece, kept[which]) for piece in indices])
+        return int(found.sum()) if weights is None else int(weights[found].sum())
 
     table = np.full(len(used) + 1, -1, dtype=np.int64)
     values: tuple[str, ...] | NDArray[np.float64]
@@ -89,10 +93,10 @@ def encode(
         rank: dict[str | None, int] = {text: i for i, text in enumerate(values)}
         table[kept] = np.fromiter((rank.get(text, -1) for text in texts), np.int64, len(texts))
     codes, gaps = _codes(indices, table, len(values))
-    return Column(name, kind, codes, values, missing=gaps, integer=integer, labels=labels)
+    return Column(name, kind, codes, values, missing=gaps, integer=integer, labels=labels, weights=weights)
 
 
-def _plain(name: str, array: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray:
+def plain_array(name: str, array: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray:
     """One of the few types that the rest knows, or a refusal."""
     chunks = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
     if isinstance(chunks.type, pa.BaseExtensionType):

@@ -6,6 +6,7 @@ pandas and Polars are never imported here: narwhals speaks to whichever the call
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -17,10 +18,13 @@ from narwhals.exceptions import DuplicateError
 
 from shoal._threads import side_by_side
 from shoal.data.encode import encode, number_text
+from shoal.data.query import Query
 from shoal.data.table import Kind, Table
 from shoal.errors import DataError, closest
 
 Backend = Literal["pandas", "polars", "pyarrow"]
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".feather", ".arrow", ".ipc")  # of files with rows
 
 # what pandas calls its index when it has to be a column: never a value of a person
 PANDAS_INDEX = "__index_level_"
@@ -40,11 +44,12 @@ def to_table(
     ----------
     data
         A `Table` (returned as it is), a pandas, Polars or PyArrow table or any that narwhals knows, a dict
-        of columns, a two-dimensional NumPy array or a list of rows.
+        of columns, a two-dimensional NumPy array, a list of rows, the path of a file (see `read_table`),
+        a PyArrow dataset, or a `Query`.
     kinds
         ``"numeric"`` or ``"categorical"`` for some of the columns; by default their type decides.
     missing
-        Strings that mean missing, besides null and NaN.
+        Strings that mean missing, besides null and NaN. In a file, nothing and ``?`` by default.
     names
         Column names for data that has none, an array or a list of rows; ``x0``, ``x1``, ... by default.
     only
@@ -64,6 +69,10 @@ def to_table(
     """
     if isinstance(data, Table):
         return data
+    if is_source(data):
+        from shoal.data.read import read_source  # which needs this module
+
+        return read_source(data, kinds=kinds, missing=missing, only=only)
     columns = _columns(data, names)
     if only is not None:
         # the first column stays if no other does, to know how many rows there are
@@ -81,6 +90,13 @@ def to_table(
     return Table(
         side_by_side(lambda name: encode(name, arrays[name], kind=kinds.get(name), missing=missing), found, rows=n_rows)
     )
+
+
+def is_source(data: Any) -> bool:
+    """Whether rows have to be fetched from somewhere: a file or a folder, a database, an Arrow dataset."""
+    if isinstance(data, str):  # a string that looks like no path may be a cell, and no message must tell it
+        return data.lower().endswith(SUFFIXES) or os.path.exists(data)
+    return isinstance(data, os.PathLike | Query) or type(data).__module__ == "pyarrow._dataset"
 
 
 def check_kinds(kinds: Mapping[str, Kind] | None, names: Collection[str]) -> Mapping[str, Kind]:
@@ -126,7 +142,7 @@ def _columns(data: Any, names: Sequence[str] | None) -> list[tuple[str, Any]]:
             raise DataError(
                 "unsupported-type",
                 f"Cannot make a table of {type(data).__name__!r}. Give a data frame, a dict of columns, "
-                "a two-dimensional array or a list of rows.",
+                "a two-dimensional array, a list of rows or the path of a file.",
             )
         data = np.asarray(data)
     array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.data.table import Column
+from shoal.data.table import Column, count_codes
 from shoal.errors import DataError
 
 Ids = NDArray[np.int64]
@@ -40,6 +40,13 @@ def check_person(column: Column) -> None:
             f"Column {column.name!r}, which tells people apart, has numbers that are too large to be kept exactly. "
             f"Read it as text: kinds={{{column.name!r}: 'categorical'}}, or categorical under [data] of shoal.toml.",
         )
+
+
+def people_with(column: Column, n_codes: int, person: Ids | None) -> Ids:
+    """How many different people have each code of a column; where `person` is None, how many rows."""
+    if person is None:
+        return count_codes(column.codes, n_codes, column.weights)
+    return people_by_code(column.codes, n_codes, person)
 
 
 def people_by_code(codes: NDArray[np.integer], n_codes: int, person: Ids | None) -> Ids:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from shoal.data.encode import encode
 from shoal.data.frames import PANDAS_INDEX, check_kinds, refuse_twice
@@ -84,28 +87,8 @@ def read_table(
     >>> table["weight"].numbers.tolist()
     [70.5, 81.0]
     """
-    tokens = tuple([missing] if isinstance(missing, str) else missing)
-    source, shown = Path(path), str(path)
-    suffix = source.suffix.lower()
-    inner = Path(source.stem).suffix.lower() if suffix == ".gz" else suffix
-    file: _File
-    if not source.exists():
-        raise DataError("no-file", f"There is no file {shown!r}.")
-    if source.is_dir() or suffix == ".parquet":
-        file = _ParquetFile(source, shown, tokens)
-    elif suffix in (".feather", ".arrow", ".ipc"):
-        file = _ArrowFile(source, shown, tokens)
-    elif inner in TEXT_SUFFIXES:
-        delimiter = delimiter or ("\t" if inner == ".tsv" else None)
-        found = look(source, shown, tokens, encoding, delimiter, quote, decimal)
-        file = _TextFile(source, shown, tokens, found)
-    else:
-        raise DataError(
-            "unknown-format",
-            f"{shown!r} has no suffix that Shoal knows: .csv, .tsv, .txt (also .gz), .parquet, .feather, "
-            ".arrow or .ipc.",
-        )
-    refuse_twice(file.names, f" in {shown!r}")
+    shown = str(path)
+    file = _open(path, delimiter, encoding, decimal, quote, missing)
     kinds = check_kinds(kinds, file.names)
     wanted = file.names if columns is None else list(columns)
     for name in wanted:
@@ -121,7 +104,78 @@ def read_table(
     return table
 
 
-class _TextFile:
+def _open(
+    path: str | os.PathLike[str],
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    quote: str | None = '"',
+    missing: Collection[str] = ("", "?"),
+) -> _File:
+    """The file by its kind; the parameters are those of `read_table`."""
+    tokens = tuple([missing] if isinstance(missing, str) else missing)
+    source, shown = Path(path), str(path)
+    suffix = source.suffix.lower()
+    file: _File
+    if not source.exists():
+        raise DataError("no-file", f"There is no file {shown!r}.")
+    if source.is_dir() or suffix == ".parquet":
+        file = _ParquetFile(source, shown, tokens)
+    elif suffix in (".feather", ".arrow", ".ipc"):
+        file = _ArrowFile(source, shown, tokens)
+    else:
+        how = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "quote": quote}
+        file = open_text(source, missing=tokens, **how)
+    refuse_twice(file.names, f" in {shown!r}")
+    return file
+
+
+def open_text(
+    source: Path,
+    *,
+    missing: Collection[str],
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    quote: str | None = '"',
+) -> TextFile:
+    """A text file after a look at its beginning."""
+    shown, suffix = str(source), source.suffix.lower()
+    inner = Path(source.stem).suffix.lower() if suffix == ".gz" else suffix
+    if inner not in TEXT_SUFFIXES:
+        raise DataError(
+            "unknown-format",
+            f"{shown!r} has no suffix that Shoal knows: .csv, .tsv, .txt (also .gz), .parquet, .feather, "
+            ".arrow or .ipc.",
+        )
+    tokens = tuple([missing] if isinstance(missing, str) else missing)
+    delimiter = delimiter or ("\t" if inner == ".tsv" else None)
+    return TextFile(source, shown, tokens, look(source, shown, tokens, encoding, delimiter, quote, decimal))
+
+
+def read_source(
+    source: Any,
+    *,
+    kinds: Mapping[str, Kind] | None = None,
+    missing: Collection[str] = (),
+    only: Collection[str] | None = None,
+) -> Table:
+    """A table from a file, a dataset or a query, as `to_table` would have it from memory; `only` as there."""
+    how: dict[str, Any] = {"missing": missing} if missing else {}
+    if not isinstance(source, str | os.PathLike):
+        from shoal.data.coded import read_rows
+        from shoal.data.sources import open_source
+
+        return read_rows(open_source(source, kinds=kinds, only=only, **how))
+    if only is None:
+        return read_table(source, kinds=kinds, **how)
+    names = _open(source, **how).names
+    wanted = [name for name in names if name in only] or names[:1]
+    known = {name: kind for name, kind in (kinds or {}).items() if name in wanted}
+    return read_table(source, kinds=known, columns=wanted, **how)
+
+
+class TextFile:
     """A CSV file after a look at its beginning."""
 
     def __init__(self, source: Path, shown: str, missing: tuple[str, ...], found: Look) -> None:
@@ -129,14 +183,23 @@ class _TextFile:
         self.names = found.names
 
     def open(self, names: Sequence[str], kinds: Kinds) -> Callable[[str], Column]:
-        header = dict(zip(self.names, self.found.header, strict=True))  # names as written, with their blanks
+        convert = self.convert(names, dict.fromkeys(self.texts(kinds), TEXT))
+        found = dict(zip(names, self._read(convert).columns, strict=True))
+        return lambda name: self.column(name, found.pop(name), kinds)
+
+    def texts(self, kinds: Kinds) -> set[str]:
+        """The columns that are texts, whatever they look like."""
         text = {self.names[i] for i in self.found.text if self.names[i] not in kinds}
-        text |= {name for name, kind in kinds.items() if kind == "categorical"}
+        return text | {name for name, kind in kinds.items() if kind == "categorical"}
+
+    def convert(self, names: Sequence[str], types: Mapping[str, pa.DataType]) -> pacsv.ConvertOptions:
+        """How cells become values; the types of some columns are known."""
+        header = dict(zip(self.names, self.found.header, strict=True))  # names as written, with their blanks
         # blanks are allowed around what stands for missing
         nulls = {blank + token + end for token in self.missing for blank in ("", " ") for end in ("", " ")}
-        convert = pacsv.ConvertOptions(
+        return pacsv.ConvertOptions(
             include_columns=[header[name] for name in names],
-            column_types={header[name]: TEXT for name in text},
+            column_types={header[name]: of for name, of in types.items()},
             null_values=sorted(nulls),
             strings_can_be_null=True,
             auto_dict_encode=True,
@@ -147,20 +210,20 @@ class _TextFile:
             false_values=[],
             timestamp_parsers=["%%"],
         )
-        found = dict(zip(names, self._read(convert).columns, strict=True))
 
-        def column(name: str) -> Column:
-            kind, chunks = kinds.get(name), found.pop(name)
-            if pa.types.is_dictionary(chunks.type):
-                if not pa.types.is_string(chunks.type.value_type):
-                    raise undecodable(self.shown, self.found.encoding)
-                chunks, number = self._tidy(chunks, name not in text)
-                kind = kind or ("numeric" if number else "categorical")
-            column = encode(name, chunks, kind=kind, missing=self.missing)
-            if kinds.get(name) == "categorical" and all(map(_is_whole, column.names)):
-                return replace(column, labels="integer")
-            return column
-
+    def column(
+        self, name: str, chunks: pa.ChunkedArray, kinds: Kinds, weights: NDArray[np.int64] | None = None
+    ) -> Column:
+        """A column from what was read; `weights` as in `encode`."""
+        kind = kinds.get(name)
+        if pa.types.is_dictionary(chunks.type):
+            if not pa.types.is_string(chunks.type.value_type):
+                raise undecodable(self.shown, self.found.encoding)
+            chunks, number = self._tidy(chunks, name not in self.texts(kinds))
+            kind = kind or ("numeric" if number else "categorical")
+        column = encode(name, chunks, kind=kind, missing=self.missing, weights=weights)
+        if kinds.get(name) == "categorical" and all(map(_is_whole, column.names)):
+            return replace(column, labels="integer")
         return column
 
     def _read(self, convert: pacsv.ConvertOptions) -> pa.Table:
@@ -175,27 +238,33 @@ class _TextFile:
                     raise undecodable(self.shown, self.found.encoding) from None
             except OSError:
                 raise DataError("damaged-file", f"{self.shown!r} cannot be read to its end.") from None
-        raise self._ragged(convert)
+        raise self.ragged(convert)
 
     def _parse(
         self, convert: pacsv.ConvertOptions, *, careful: bool, bad_row: Any = None, threads: bool = True
     ) -> pa.Table:
-        size = 2**26 if careful else 2**21
-        compression = "gzip" if self.source.suffix.lower() == ".gz" else None
-        with pa.input_stream(str(self.source), compression=compression) as stream:
-            return pacsv.read_csv(
-                stream,
-                pacsv.ReadOptions(encoding=self.found.encoding, use_threads=threads, block_size=size),
-                pacsv.ParseOptions(
-                    delimiter=self.found.delimiter,
-                    quote_char=self.found.quote or False,
-                    newlines_in_values=careful,
-                    invalid_row_handler=bad_row,
-                ),
-                convert,
-            )
+        with self.stream() as stream:
+            return pacsv.read_csv(stream, *self.layout(careful=careful, bad_row=bad_row, threads=threads), convert)
 
-    def _ragged(self, convert: pacsv.ConvertOptions) -> DataError:
+    def stream(self) -> pa.NativeFile:
+        """The file's bytes, unpacked."""
+        return pa.input_stream(str(self.source), compression="gzip" if self.source.suffix.lower() == ".gz" else None)
+
+    def layout(
+        self, *, careful: bool, bad_row: Any = None, threads: bool = True
+    ) -> tuple[pacsv.ReadOptions, pacsv.ParseOptions]:
+        """How the file is cut into cells."""
+        size = 2**26 if careful else 2**21
+        return pacsv.ReadOptions(
+            encoding=self.found.encoding, use_threads=threads, block_size=size
+        ), pacsv.ParseOptions(
+            delimiter=self.found.delimiter,
+            quote_char=self.found.quote or False,
+            newlines_in_values=careful,
+            invalid_row_handler=bad_row,
+        )
+
+    def ragged(self, convert: pacsv.ConvertOptions) -> DataError:
         """Count the rows that do not fit. Only one thread knows where it is."""
         wrong: list[int] = []
 
@@ -238,23 +307,28 @@ def _is_whole(text: str) -> bool:
     return re.fullmatch("0|-?[1-9][0-9]*", text) is not None
 
 
+def parquet_parts(source: Path, shown: str) -> tuple[list[Path], list[pa.Schema]]:
+    """The files of a folder, or the file itself, and what columns each has: the same names."""
+    parts = [source]
+    if source.is_dir():
+        parts = sorted(part for part in source.glob("*.parquet") if part.name[0] not in "._")
+        if not parts:
+            raise DataError("no-file", f"The folder {shown!r} has no .parquet files.")
+    try:
+        schemas = [pq.read_schema(part) for part in parts]
+    except (pa.ArrowException, OSError):
+        raise DataError("damaged-file", f"{shown!r} is no complete Parquet file.") from None
+    if any(schema.names != schemas[0].names for schema in schemas):
+        raise DataError("schema-differs", f"The files of {shown!r} do not all have the same columns.")
+    return parts, schemas
+
+
 class _ParquetFile:
     """A Parquet file, or a flat folder of them that have the same columns."""
 
     def __init__(self, source: Path, shown: str, missing: tuple[str, ...]) -> None:
         self.shown, self.missing = shown, missing
-        self.parts = [source]
-        if source.is_dir():
-            self.parts = sorted(part for part in source.glob("*.parquet") if part.name[0] not in "._")
-            if not self.parts:
-                raise DataError("no-file", f"The folder {shown!r} has no .parquet files.")
-        try:
-            self.metadata = [pq.read_metadata(part) for part in self.parts]
-        except (pa.ArrowException, OSError):
-            raise DataError("damaged-file", f"{shown!r} is no complete Parquet file.") from None
-        schemas = [data.schema.to_arrow_schema() for data in self.metadata]
-        if any(schema.names != schemas[0].names for schema in schemas):
-            raise DataError("schema-differs", f"The files of {shown!r} do not all have the same columns.")
+        self.parts, schemas = parquet_parts(source, shown)
         self.names = [name for name in schemas[0].names if not name.startswith(PANDAS_INDEX)]
         strings = (pa.string(), pa.large_string())
         self.strings = [field.name for field in schemas[0] if field.type in strings]
@@ -265,8 +339,8 @@ class _ParquetFile:
     def _column(self, name: str) -> pa.ChunkedArray:
         parts = []
         try:
-            for part, metadata in zip(self.parts, self.metadata, strict=True):
-                with pq.ParquetFile(part, metadata=metadata, read_dictionary=self.strings) as file:
+            for part in self.parts:
+                with pq.ParquetFile(part, read_dictionary=self.strings) as file:
                     parts.append(file.read(columns=[name], use_pandas_metadata=False))
         except (pa.ArrowException, OSError):
             raise DataError("damaged-file", f"{self.shown!r} is no complete Parquet file.") from None
@@ -277,20 +351,30 @@ class _ParquetFile:
             raise DataError("schema-differs", differs) from None
 
 
+@contextmanager
+def open_arrow(source: Path, shown: str) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
+    """What columns an Arrow file or stream has, and its batches of rows."""
+    try:
+        with pa.OSFile(str(source)) as stream:
+            try:
+                file = pa.ipc.open_file(stream)
+            except pa.ArrowInvalid:
+                stream.seek(0)
+                rows = pa.ipc.open_stream(stream)
+                yield rows.schema, iter(rows)
+            else:
+                yield file.schema, (file.get_batch(number) for number in range(file.num_record_batches))
+    except (pa.ArrowException, OSError):
+        raise DataError("damaged-file", f"{shown!r} is no complete Arrow file.") from None
+
+
 class _ArrowFile:
     """An Arrow IPC file (Feather is another name for it) or stream."""
 
     def __init__(self, source: Path, shown: str, missing: tuple[str, ...]) -> None:
         self.missing = missing
-        try:
-            with pa.memory_map(str(source)) as stream:
-                try:
-                    self.table = pa.ipc.open_file(stream).read_all()
-                except pa.ArrowInvalid:
-                    stream.seek(0)
-                    self.table = pa.ipc.open_stream(stream).read_all()
-        except (pa.ArrowException, OSError):
-            raise DataError("damaged-file", f"{shown!r} is no complete Arrow file.") from None
+        with open_arrow(source, shown) as (schema, batches):
+            self.table = pa.Table.from_batches(batches, schema)
         self.names = [name for name in self.table.schema.names if not name.startswith(PANDAS_INDEX)]
 
     def open(self, names: Sequence[str], kinds: Kinds) -> Callable[[str], Column]:

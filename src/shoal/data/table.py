@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,16 @@ def smallest_dtype(n_codes: int) -> np.dtype[Any]:
     if n_codes <= 2**8:
         return np.dtype(np.uint8)
     return np.dtype(np.uint16) if n_codes <= 2**16 else np.dtype(np.int32)
+
+
+def count_codes(codes: Codes, n_codes: int, weights: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """How many rows have each code; `weights` as in `Column`."""
+    if weights is None:
+        return np.bincount(codes, minlength=n_codes).astype(np.int64, copy=False)
+    counts = np.zeros(n_codes, dtype=np.int64)  # whole numbers throughout, which bincount's own weights are not
+    held = weights > 0  # an entry that no row has need not have a code any more
+    np.add.at(counts, codes[held], weights[held])
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +57,8 @@ class Column:
     labels
         What a categorical value was before it became a string: ``"string"``, ``"integer"``, ``"number"`` or
         ``"boolean"``. Lets a classifier answer in the type it was taught.
+    weights
+        Where the rows are elsewhere: how many of them each of `codes` stands for (see `Counted`). None: one each.
     """
 
     name: str
@@ -57,6 +69,7 @@ class Column:
     integer: bool = False
     bounds: tuple[float, float] | None = None
     labels: Literal["string", "integer", "number", "boolean"] = "string"
+    weights: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         self.codes.setflags(write=False)
@@ -89,11 +102,20 @@ class Column:
 
     def counts(self) -> NDArray[np.int64]:
         """How many rows have each code."""
-        return np.bincount(self.codes, minlength=self.n_codes).astype(np.int64, copy=False)
+        return count_codes(self.codes, self.n_codes, self.weights)
+
+    def rows(self, chosen: NDArray[np.bool_]) -> int:
+        """How many rows some of `codes` are of."""
+        return int(np.count_nonzero(chosen)) if self.weights is None else int(self.weights[chosen].sum())
+
+    @property
+    def n_missing(self) -> int:
+        """How many rows are missing."""
+        return self.rows(self.codes == len(self.values))
 
     def take(self, rows: NDArray[Any]) -> Column:
         """The same column for some rows (indices or a mask); the dictionary stays."""
-        return replace(self, codes=self.codes[rows])
+        return replace(self, codes=self.codes[rows], weights=None if self.weights is None else self.weights[rows])
 
     def compact(self) -> Column:
         """The same column without dictionary entries that no row has."""
@@ -108,7 +130,43 @@ class Column:
         return replace(self, codes=codes, values=values, missing=missing)
 
 
-class Table(Mapping[str, Column]):
+class Columns(Mapping[str, Column]):
+    """Columns by name, of so many rows: a `Table`, or `Counted` columns of rows that are elsewhere."""
+
+    _columns: dict[str, Column]
+    n_rows: int
+
+    def like(self, columns: Iterable[Column]) -> Self:
+        """Other columns of the same rows."""
+        raise NotImplementedError
+
+    def __getitem__(self, name: str) -> Column:
+        try:
+            return self._columns[name]
+        except KeyError:
+            raise DataError("no-column", f"No column {name!r}.{closest(name, self._columns)}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names, in order."""
+        return list(self._columns)
+
+    def drop(self, names: Iterable[str]) -> Self:
+        """The table without some columns (names it does not have are no error)."""
+        gone = set(names)
+        return self.like(column for name, column in self._columns.items() if name not in gone)
+
+
+class Table(Columns):
     """An encoded table: columns by name, all of the same length, none of them writable.
 
     >>> import shoal
@@ -135,37 +193,16 @@ class Table(Mapping[str, Column]):
         self._columns = {column.name: column for column in columns}
         self.n_rows = lengths.pop()
 
-    def __getitem__(self, name: str) -> Column:
-        try:
-            return self._columns[name]
-        except KeyError:
-            raise DataError("no-column", f"No column {name!r}.{closest(name, self._columns)}") from None
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
     def __repr__(self) -> str:
         return f"<Table: {self.n_rows} rows, {len(self)} columns>"
 
-    @property
-    def names(self) -> list[str]:
-        """The columns' names, in order."""
-        return list(self._columns)
+    def like(self, columns: Iterable[Column]) -> Self:
+        """Other columns of the same rows."""
+        return type(self)(columns)
 
     def select(self, names: Sequence[str]) -> Table:
         """Some of the columns, in the order asked for."""
         return Table(self[name] for name in names)
-
-    def drop(self, names: Iterable[str]) -> Table:
-        """The table without some columns (names it does not have are no error)."""
-        gone = set(names)
-        return Table(column for name, column in self._columns.items() if name not in gone)
 
     def take(self, rows: NDArray[Any]) -> Table:
         """Some of the rows (indices or a mask); dictionaries stay."""

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from shoal.data.encode import number_text
 from shoal.data.frames import to_table
-from shoal.data.table import Column, Table
+from shoal.data.table import Column, Columns
 from shoal.errors import DataError
 
+Rows = TypeVar("Rows", bound=Columns)
 
-def with_target(table: Table, y: Any, name: str) -> Table:
+
+def with_target(table: Rows, y: Any, name: str) -> Rows:
     """The table with its target as a categorical column called `name`, wherever it came from.
 
     `y` is None or a column's name (the target is in the table), or the values themselves.
@@ -22,13 +24,13 @@ def with_target(table: Table, y: Any, name: str) -> Table:
     if y is None or isinstance(y, str):
         column = as_categorical(table[name if y is None else y])
         others = [other for other in table.values() if other.name != column.name]
-        return Table([*others, replace(column, name=name)])
+        return table.like([*others, replace(column, name=name)])
     target = target_column(y, name)
     if len(target) != table.n_rows:
         raise DataError(
             "target-length", f"X has {table.n_rows} row(s) but y has {len(target)}. Give one value of y a row."
         )
-    return table.with_column(target)
+    return table.like({**table, name: target}.values())
 
 
 def target_column(y: Any, name: str) -> Column:

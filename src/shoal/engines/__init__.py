@@ -4,7 +4,19 @@
 A miner asks an engine for counts and never sees a row. `memory.py` answers from encoded columns with compiled kernels.
 """
 
-from shoal.engines.base import Engine, Feature
+from typing import Any
+
+from shoal.engines.base import Engine, Feature, RowsElsewhere
 from shoal.engines.memory import MemoryEngine
 
-__all__ = ["Engine", "Feature", "MemoryEngine"]
+ENGINES = ("memory", "stream")
+
+__all__ = ["ENGINES", "Engine", "Feature", "MemoryEngine", "RowsElsewhere", "open_rows"]
+
+
+def open_rows(engine: str, source: Any) -> RowsElsewhere:
+    """Hold a source open for an engine other than ``"memory"``."""
+    assert engine == "stream"
+    from shoal.engines.stream import StreamRows
+
+    return StreamRows(source)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.counted import Counted
 from shoal.data.hierarchy import Levels
+from shoal.data.table import Codes, Column
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int64]
@@ -49,6 +51,42 @@ class Feature:
     def n_known(self) -> int:
         """How many codes are not missing."""
         return self.n_codes - self.missing
+
+
+class RowsElsewhere(Protocol):
+    """A table that is not in memory, as an engine holds it open.
+
+    Use it in a `with`: leaving that frees what it took.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All columns there are."""
+        ...
+
+    def count(self, names: Sequence[str], *, coarse: Sequence[str], people: int, max_codes: int) -> Counted:
+        """Dictionaries of the columns named, and how many rows have each entry; others are never looked at.
+
+        Where a number column is in `coarse`, numbers may be taken together that no cut will tell apart: neither one of
+        the `max_codes` quantiles, nor a bound that `people` stand behind.
+        """
+        ...
+
+    def engine(self, made: Sequence[tuple[Feature, Codes]], target: Column, sensitive: Sequence[Column]) -> Engine:
+        """Counts from these rows.
+
+        A column is the one of its name that was counted; its codes are those of the same entries, so they say how to
+        recode the rows.
+        """
+        ...
+
+    def settled(self, columns: Counted) -> Any:
+        """The rows over settled domains, in a form that `audit` takes."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...
 
 
 class Engine(Protocol):

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +148,122 @@ def _packed(columns: Sequence[Keys]) -> tuple[list[NDArray[np.uint64]], list[Key
     return words, placed
 
 
-class MemoryEngine:
+class SortedColumns(Protocol):
+    """Columns sorted by disjoint sets of people, in memory or on disk; see `Sorted`."""
+
+    def sizes(self, ids: Ids) -> Counts: ...
+
+    def count(self, ids: Ids, column: int, n_keys: int) -> Counts: ...
+
+    def count_pairs(self, ids: Ids, column: int, n_keys: int, other: int, n_others: int) -> Counts: ...
+
+    def people(
+        self,
+        ids: Ids,
+        column: int,
+        per_code: int,
+        branch_of: NDArray[np.int32],
+        n_branches: int,
+        values: tuple[int, int] | None,
+    ) -> Counts: ...
+
+    def some(self, one: int, column: int, most: int) -> Keys: ...
+
+    def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids: ...
+
+
+class SortedEngine(ABC):
+    """Counts from columns that are sorted by node and, where spans are asked for, by span."""
+
+    features: Sequence[Feature]
+    n_people: int
+    n_classes: int
+    several_rows: bool
+    n_different: int
+    _n_values: Sequence[int]  # of each sensitive column
+
+    @property
+    @abstractmethod
+    def _nodes(self) -> SortedColumns:
+        """The features, each code with the person's class in one key; then the class alone."""
+
+    @property
+    @abstractmethod
+    def _spans(self) -> SortedColumns:
+        """The target, the sensitive columns, then the public features: nothing else splits spans."""
+
+    @property
+    @abstractmethod
+    def _outlook(self) -> Outlook:
+        """How trees below splits would turn out."""
+
+    def _public(self, feature: int) -> int:
+        """Where a public feature stands among the columns of the spans."""
+        return 1 + len(self._n_values) + sum(each.public for each in self.features[:feature])
+
+    def node_classes(self, nodes: Ids) -> Counts:
+        """See `Engine`."""
+        return self._nodes.count(nodes, len(self.features), self.n_classes)
+
+    def node_counts(self, nodes: Ids, feature: int) -> Counts:
+        """See `Engine`."""
+        n_codes = self.features[feature].n_codes
+        return self._nodes.count(nodes, feature, n_codes * self.n_classes).reshape(-1, n_codes, self.n_classes)
+
+    def split_nodes(self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
+        """See `Engine`."""
+        return self._nodes.split(nodes, feature, self.n_classes, branch_of, n_branches)
+
+    def outlooks(self, node: int, ways: Sequence[Way], *, least_people: int, bits_a_leaf: float, gini: bool) -> Counts:
+        """See `Engine`."""
+        codes = [self._nodes.some(node, f, MOST_PEOPLE) // self.n_classes for f in range(len(self.features))]
+        classes = self._nodes.some(node, len(self.features), MOST_PEOPLE)
+        people = int(self._nodes.sizes(np.array([node]))[0])
+        return self._outlook.costs(
+            codes, classes, people, ways, least_people=least_people, bits_a_leaf=bits_a_leaf, gini=gini
+        )
+
+    def class_spans(self) -> Ids:
+        """See `Engine`."""
+        branch_of = np.arange(self.n_classes, dtype=np.int32)[None]
+        everybody = np.zeros(1, dtype=np.int64)
+        new: Ids = self._spans.split(everybody, 0, 1, branch_of, self.n_classes)[0]
+        return new
+
+    def span_counts(self, spans: Ids, feature: int | None, by: int | None) -> Counts:
+        """See `Engine`."""
+        if feature is None:
+            if by is None:
+                return self._spans.sizes(spans)[:, None, None]
+            return self._spans.count(spans, 1 + by, self._n_values[by])[:, None]
+        column, n_codes = self._public(feature), self.features[feature].n_codes
+        if by is None:
+            return self._spans.count(spans, column, n_codes)[:, :, None]
+        return self._spans.count_pairs(spans, column, n_codes, 1 + by, self._n_values[by])
+
+    def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
+        """See `Engine`."""
+        return self._spans.split(spans, self._public(feature), 1, branch_of, n_branches)
+
+    def node_people(
+        self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int, by: int | None
+    ) -> Counts:
+        """See `Engine`."""
+        values = None if by is None else (len(self.features), self.n_classes)
+        return self._nodes.people(nodes, feature, self.n_classes, branch_of, n_branches, values)
+
+    def span_people(
+        self, spans: Ids, feature: int | None, branch_of: NDArray[np.int32] | None, n_branches: int, by: int | None
+    ) -> Counts:
+        """See `Engine`."""
+        values = None if by is None else (1 + by, self._n_values[by])
+        if feature is None or branch_of is None:
+            all_in_one = np.zeros((len(spans), self.n_classes), dtype=np.int32)
+            return self._spans.people(spans, 0, 1, all_in_one, 1, values)
+        return self._spans.people(spans, self._public(feature), 1, branch_of, n_branches, values)
+
+
+class MemoryEngine(SortedEngine):
     """Counts from encoded columns.
 
     Parameters
@@ -185,6 +301,7 @@ class MemoryEngine:
         self._codes = codes
         self._target = target
         self._sensitive = sensitive
+        self._n_values = [n_values for _, n_values in sensitive]
 
     @cached_property
     def _nodes(self) -> Sorted:
@@ -209,71 +326,10 @@ class MemoryEngine:
         public = (codes for feature, codes in zip(self.features, self._codes, strict=True) if feature.public)
         return Sorted([self._target, *values, *public, *self._whose], by_person=self.several_rows)
 
-    def _public(self, feature: int) -> int:
-        """Where a public feature stands among the columns of the spans."""
-        return 1 + len(self._sensitive) + sum(each.public for each in self.features[:feature])
-
-    def node_classes(self, nodes: Ids) -> Counts:
-        """See `Engine`."""
-        return self._nodes.count(nodes, len(self.features), self.n_classes)
-
-    def node_counts(self, nodes: Ids, feature: int) -> Counts:
-        """See `Engine`."""
-        n_codes = self.features[feature].n_codes
-        return self._nodes.count(nodes, feature, n_codes * self.n_classes).reshape(-1, n_codes, self.n_classes)
-
-    def split_nodes(self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
-        """See `Engine`."""
-        return self._nodes.split(nodes, feature, self.n_classes, branch_of, n_branches)
-
-    def outlooks(self, node: int, ways: Sequence[Way], *, least_people: int, bits_a_leaf: float, gini: bool) -> Counts:
-        """See `Engine`."""
-        codes = [self._nodes.some(node, f, MOST_PEOPLE) // self.n_classes for f in range(len(self.features))]
-        classes = self._nodes.some(node, len(self.features), MOST_PEOPLE)
-        people = int(self._nodes.sizes(np.array([node]))[0])
-        return self._outlook.costs(
-            codes, classes, people, ways, least_people=least_people, bits_a_leaf=bits_a_leaf, gini=gini
-        )
-
     @cached_property
     def _outlook(self) -> Outlook:
-        return Outlook(self.features, self._codes, self.n_people, self.n_classes)
-
-    def class_spans(self) -> Ids:
-        """See `Engine`."""
-        branch_of = np.arange(self.n_classes, dtype=np.int32)[None]
-        everybody = np.zeros(1, dtype=np.int64)
-        new: Ids = self._spans.split(everybody, 0, 1, branch_of, self.n_classes)[0]
-        return new
-
-    def span_counts(self, spans: Ids, feature: int | None, by: int | None) -> Counts:
-        """See `Engine`."""
-        if feature is None:
-            if by is None:
-                return self._spans.sizes(spans)[:, None, None]
-            return self._spans.count(spans, 1 + by, self._sensitive[by][1])[:, None]
-        column, n_codes = self._public(feature), self.features[feature].n_codes
-        if by is None:
-            return self._spans.count(spans, column, n_codes)[:, :, None]
-        return self._spans.count_pairs(spans, column, n_codes, 1 + by, self._sensitive[by][1])
-
-    def split_spans(self, spans: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
-        """See `Engine`."""
-        return self._spans.split(spans, self._public(feature), 1, branch_of, n_branches)
-
-    def node_people(
-        self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int, by: int | None
-    ) -> Counts:
-        """See `Engine`."""
-        values = None if by is None else (len(self.features), self.n_classes)
-        return self._nodes.people(nodes, feature, self.n_classes, branch_of, n_branches, values)
-
-    def span_people(
-        self, spans: Ids, feature: int | None, branch_of: NDArray[np.int32] | None, n_branches: int, by: int | None
-    ) -> Counts:
-        """See `Engine`."""
-        values = None if by is None else (1 + by, self._sensitive[by][1])
-        if feature is None or branch_of is None:
-            all_in_one = np.zeros((len(spans), self.n_classes), dtype=np.int32)
-            return self._spans.people(spans, 0, 1, all_in_one, 1, values)
-        return self._spans.people(spans, self._public(feature), 1, branch_of, n_branches, values)
+        counts = [
+            np.bincount(codes, minlength=feature.n_codes)
+            for feature, codes in zip(self.features, self._codes, strict=True)
+        ]
+        return Outlook(self.features, counts, self.n_people, self.n_classes)

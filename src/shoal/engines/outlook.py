@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from shoal._kernels import gains, outlook
 from shoal._threads import side_by_side
-from shoal.data.table import Codes
 from shoal.engines.base import Counts, Feature, Way
 
 MOST_PEOPLE = 1 << 14  # a larger node is looked at through so many of its people, evenly spaced
@@ -25,19 +24,17 @@ class Outlook:
     """Grows trees below splits, greedily and for nothing but their cost.
 
     This is an estimate: all splits are in two, of a requirement it knows only how many people it asks for, and large
-    nodes and columns of many values are simplified (see the constants).
+    nodes and columns of many values are simplified (see the constants). `counts` are the people of each code.
     """
 
-    def __init__(self, features: Sequence[Feature], codes: Sequence[Codes], n_people: int, n_classes: int) -> None:
+    def __init__(self, features: Sequence[Feature], counts: Sequence[Counts], n_people: int, n_classes: int) -> None:
         self._n_people = n_people
         self._n_classes = n_classes
         self._ordered = np.array([f.levels is None or f.levels.cuts is not None for f in features])
         self._missing = np.array([f.missing for f in features]) & self._ordered
         self._groups = [
-            coarse(np.bincount(column, minlength=feature.n_codes), ordered=ordered, missing=missing)
-            for feature, column, ordered, missing in zip(
-                features, codes, self._ordered.tolist(), self._missing.tolist(), strict=True
-            )
+            coarse(people, ordered=ordered, missing=missing)
+            for people, ordered, missing in zip(counts, self._ordered.tolist(), self._missing.tolist(), strict=True)
         ]
         self._n_codes = np.array([int(group_of.max(initial=0)) + 1 for group_of in self._groups], dtype=np.int64)
         self._scale = float(2 ** gains.scale_for(MOST_PEOPLE))

@@ -14,11 +14,13 @@ from sklearn.utils.metaestimators import available_if
 
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
-from shoal.data.hierarchy import load_hierarchies
+from shoal.data.hierarchy import Hierarchy, load_hierarchies
 from shoal.data.roles import Roles, TargetRole
+from shoal.data.table import Columns
 from shoal.data.target import with_target
-from shoal.errors import DataError
-from shoal.privacy import Requirement, as_requirement
+from shoal.engines import RowsElsewhere, open_rows
+from shoal.errors import DataError, RequirementError
+from shoal.privacy import Requirement, as_requirement, people_behind
 from shoal.release.statement import Statement
 from shoal.release.tree import Unknown
 from shoal.trees.estimator import ShoalEstimator, checked_target, target_name
@@ -121,7 +123,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         (gain ratio, a branch a value, error-based pruning at 0.25). None: what did best in our measurements (Gini,
         halves, pruning by cost, search).
     engine
-        Where counts come from; today ``"memory"``.
+        Where counts come from: ``"memory"``, or ``"stream"`` for rows that do not fit into it (see `fit`). The release
+        is the same.
     random_state
         Accepted because every estimator has one. The tree uses no randomness.
 
@@ -186,7 +189,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         statement: Statement = "counts",
         unknown: Unknown = "error",
         variant: Literal["id3", "c45"] | None = None,
-        engine: Literal["memory"] = "memory",
+        engine: Literal["memory", "stream"] = "memory",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.privacy = privacy
@@ -219,31 +222,63 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         Parameters
         ----------
         X
-            The rows, one a person unless `person` is given: a data frame, an Arrow table, a NumPy array or a `Table`.
+            The rows, one a person unless `person` is given: a data frame, an Arrow table, a NumPy array, a `Table`, or
+            the path of a file or of a folder of Parquet files.
         y
             The target's values, or the name of its column in `X`.
         """
         check_options(self)
-        requirement = as_requirement(self.privacy)
-        X = self._checked(X, reset=True)
-        table = to_table(X)
-        y = checked_target(y)
-        target, features = target_name("AnonymousTreeClassifier", table, y)
-        table = with_target(table, y, target)
-        roles = Roles.resolve(
-            table.names,
+        as_requirement(self.privacy)
+        if self.engine == "memory":
+            X = self._checked(X, reset=True)
+            whole, y = to_table(X), checked_target(y)
+            target, features = target_name("AnonymousTreeClassifier", whole.names, y)
+            whole = with_target(whole, y, target)
+            roles = self._roles(whole.names, target)
+            self._mine(whole, roles, load_hierarchies(self.hierarchies, roles.features))
+            self._remember(X, features)
+            return self
+        if not isinstance(y, str):
+            raise DataError(
+                "target-name", f"With engine={self.engine!r}, name the target's column of X: fit(X, 'income')."
+            )
+        if self.person is not None:
+            raise RequirementError(
+                "person-engine", f"Several rows a person need engine='memory'; engine={self.engine!r} takes none."
+            )
+        with open_rows(self.engine, X) as rows:
+            target, features = target_name("AnonymousTreeClassifier", rows.names, y)
+            roles = self._roles(rows.names, target)
+            hierarchies = load_hierarchies(self.hierarchies, roles.features)
+            table = rows.count(
+                [*roles.features, target],
+                coarse=[name for name in roles.features if name not in hierarchies and name not in roles.sensitive],
+                people=people_behind(as_requirement(self.privacy)),
+                max_codes=self.max_codes,
+            )
+            self._mine(with_target(table, y, target), roles, hierarchies, rows)
+        self._remember(X, features)
+        return self
+
+    def _roles(self, names: Sequence[str], target: str) -> Roles:
+        return Roles.resolve(
+            names,
             target=target,
             public=self.public,
             identifier=[] if self.person is None else [self.person],
             target_role=self.target_role,
             sensitive=self.sensitive,
         )
+
+    def _mine(
+        self, table: Columns, roles: Roles, hierarchies: Mapping[str, Hierarchy], rows: RowsElsewhere | None = None
+    ) -> None:
         self.release_ = mine_tree(
             table,
             roles,
-            requirement,
+            as_requirement(self.privacy),
             domain=self.domain,
-            hierarchies=load_hierarchies(self.hierarchies, roles.features),
+            hierarchies=hierarchies,
             strict=self.strict,
             **self._manner(),
             max_depth=self.max_depth,
@@ -252,11 +287,10 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
             max_codes=self.max_codes,
             statement=self.statement,
             person=self.person,
+            rows=rows,
         )
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
         self.classes_ = np.sort(self.release_.labels)
-        self._remember(X, features)
-        return self
 
     @available_if(_states_shares)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from shoal.data.frames import not_2d, to_table
+from shoal.data.frames import is_source, not_2d, to_table
 from shoal.data.table import Kind, Table
 from shoal.data.target import name_of
 from shoal.errors import DataError
@@ -35,7 +35,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Arrays as scikit-learn checks them; tables and data frames as they are."""
-        if isinstance(X, Table) or type(X) is dict or hasattr(type(X), "columns"):
+        if isinstance(X, Table) or type(X) is dict or hasattr(type(X), "columns") or is_source(X):
             return X
         if not hasattr(X, "toarray") and (ndim := np.asarray(X).ndim) != 2:
             raise not_2d(ndim)  # scikit-learn's own words would show cells
@@ -90,7 +90,7 @@ class ShoalEstimator(RowsEstimator):
         return Table(replace(table[old], name=new) for old, new in zip(table, self._features, strict=True))
 
 
-def target_name(estimator: str, table: Table, y: Any) -> tuple[str, list[str]]:
+def target_name(estimator: str, names: Collection[str], y: Any) -> tuple[str, list[str]]:
     """The name of the target, given as values or as the name of its column, and the names of the other columns."""
     if y is None:
         raise DataError(
@@ -100,13 +100,13 @@ def target_name(estimator: str, table: Table, y: Any) -> tuple[str, list[str]]:
         )
     in_table = isinstance(y, str)
     target = y if in_table else name_of(y)
-    if not in_table and target in table:
+    if not in_table and target in names:
         raise DataError(
             "target-twice",
             f"X has a column {target!r} too, and learning the target from itself is no learning. "
             f"Drop it from X, or give y={target!r}.",
         )
-    return target, table.drop([target]).names if len(table) > in_table else []
+    return target, [name for name in names if name != target]
 
 
 def checked_target(y: Any) -> Any:

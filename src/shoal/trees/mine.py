@@ -12,12 +12,13 @@ import numpy as np
 
 from shoal._threads import side_by_side
 from shoal.audit import Audit, audit
+from shoal.data.counted import Counted
 from shoal.data.domain import Domain, check_sensitive, declare_domain
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.person import whose_rows
 from shoal.data.roles import Roles
-from shoal.data.table import Table
-from shoal.engines import Engine, MemoryEngine
+from shoal.data.table import Columns
+from shoal.engines import Engine, MemoryEngine, RowsElsewhere
 from shoal.engines.base import Ids
 from shoal.errors import DataError, PromiseError, RequirementError
 from shoal.privacy import Requirement, least_people, needs_values, people_behind
@@ -43,7 +44,7 @@ BOTH_TREES = 200_000  # people up to which a second tree is grown: beyond, it ta
 
 
 def mine_tree(
-    table: Table,
+    table: Columns,
     roles: Roles,
     requirement: Requirement,
     *,
@@ -63,16 +64,24 @@ def mine_tree(
     statement: Statement = "counts",
     one_queue: bool = False,
     person: str | None = None,
+    rows: RowsElsewhere | None = None,
 ) -> TreeRelease:
     """Mine a tree that keeps a requirement, and attach the verdict of its audit.
 
     The parameters are those of `AnonymousTreeClassifier`. `one_queue` asks for the loop that any roles need even where
-    the faster one would do; both give the same tree there.
+    the faster one would do; both give the same tree there. `rows` are those of a table that is `Counted`.
     """
 
     def attempt(pruning: Pruning) -> tuple[TreeRelease, Audit]:
         task = prepare(
-            table, roles, requirement, domain=domain, hierarchies=hierarchies or {}, max_codes=max_codes, person=person
+            table,
+            roles,
+            requirement,
+            domain=domain,
+            hierarchies=hierarchies or {},
+            max_codes=max_codes,
+            person=person,
+            rows=rows,
         )
         weights = class_weights(class_weight, task.table[roles.target])
         grown = grow(
@@ -100,10 +109,13 @@ def mine_tree(
             statement=statement,
             person=task.person,
         )
+        if isinstance(task.table, Counted):
+            assert rows is not None
+            return release, audit(release, rows.settled(task.table), privacy=requirement)
         if person is None or task.person is None:
             return release, audit(release, task.table, privacy=requirement)
-        rows = task.table.with_column(table[person])
-        return release, audit(release, rows, privacy=requirement, person=person)
+        whole = task.table.like([*task.table.values(), table[person]])
+        return release, audit(release, whole, privacy=requirement, person=person)
 
     release, verdict = attempt(pruning)
     if not verdict.holds and release.several_rows and needs_values(requirement) and pruning is not None:
@@ -119,7 +131,7 @@ def mine_tree(
 class Task:
     """All that a grower needs."""
 
-    table: Table
+    table: Columns
     roles: Roles
     requirement: Requirement
     engine: Engine
@@ -129,7 +141,7 @@ class Task:
 
 
 def prepare(
-    table: Table,
+    table: Columns,
     roles: Roles,
     requirement: Requirement,
     *,
@@ -137,6 +149,7 @@ def prepare(
     hierarchies: Mapping[str, Hierarchy],
     max_codes: int = MAX_CODES,
     person: str | None = None,
+    rows: RowsElsewhere | None = None,
 ) -> Task:
     """Settle the domain, check what is asked, and set up the engine."""
     least = least_people(requirement)
@@ -162,14 +175,18 @@ def prepare(
             "nothing-sensitive",
             "A requirement about private values needs a private target or a private column named as sensitive.",
         )
-    engine = MemoryEngine(
-        [feature for feature, _ in made],
-        [codes for _, codes in made],
-        target.codes,
-        target.n_codes,
-        [(column.codes, column.n_codes) for column in sensitive],
-        whose,
-    )
+    engine: Engine
+    if rows is not None:
+        engine = rows.engine(made, target, sensitive)
+    else:
+        engine = MemoryEngine(
+            [feature for feature, _ in made],
+            [codes for _, codes in made],
+            target.codes,
+            target.n_codes,
+            [(column.codes, column.n_codes) for column in sensitive],
+            whose,
+        )
     totals = [column.counts() for column in sensitive]
     if whose is not None and needs_values(requirement):
         everybody = np.zeros(1, dtype=np.int64)
@@ -243,13 +260,15 @@ def grow(
     return min(public_first, by_gain, key=lambda grown: expected_of(grown, pruning))
 
 
-def _check_target(table: Table, roles: Roles, least: int, whose: Ids | None) -> None:
+def _check_target(table: Columns, roles: Roles, least: int, whose: Ids | None) -> None:
     target = table[roles.target]
     if target.kind != "categorical":
         raise DataError("target-numeric", f"The target {target.name!r} is numeric; a classifier needs classes.")
     if target.missing:
-        n = int((target.codes == len(target.values)).sum())
-        raise DataError("target-missing", f"The target {target.name!r} is missing in {n} row(s). Remove them first.")
+        raise DataError(
+            "target-missing",
+            f"The target {target.name!r} is missing in {target.n_missing} row(s). Remove them first.",
+        )
     if np.count_nonzero(target.counts()) < 2:
         raise DataError("one-class", f"The target {target.name!r} has only one class: there is nothing to learn.")
     people = table.n_rows if whose is None else int(whose.max()) + 1

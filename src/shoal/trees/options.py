@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.engines import ENGINES
 from shoal.errors import RequirementError
 from shoal.release.statement import STATEMENTS
 
@@ -18,7 +19,7 @@ def check_options(tree: Any) -> None:
         "grouping": ("levels", "halves", "merge", None),
         "lookahead": (0, 1),
         "variant": ("id3", "c45", None),
-        "engine": ("memory",),
+        "engine": ENGINES,
         "statement": STATEMENTS,
         "search": (True, False, None),
         "strict": (True, False),

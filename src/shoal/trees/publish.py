@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.data.person import people_by_code
 from shoal.data.roles import Roles
-from shoal.data.table import Table
+from shoal.data.table import Columns, Table
 from shoal.engines import Feature
 from shoal.engines.base import Ids
 from shoal.errors import RequirementError
@@ -28,7 +28,7 @@ Mask = NDArray[np.bool_]
 def publish(
     grown: Sequence[GrownNode],
     features: Sequence[Feature],
-    table: Table,
+    table: Columns,
     roles: Roles,
     requirement: Requirement,
     *,
@@ -96,6 +96,7 @@ def publish(
         weights=None if weights is None else tuple(map(float, weights)),
     )
     if person is not None:
+        assert isinstance(table, Table)
         release = count_people(release, table, person)
     return release.stating(statement)
 
@@ -112,7 +113,7 @@ def count_people(release: TreeRelease, table: Table, person: Ids) -> TreeRelease
     return replace(release, nodes=nodes, several_rows=True, people=n_people)
 
 
-def _branch(child: int, codes: Mask, feature: Feature, table: Table, split: Split, group: int | None) -> Branch:
+def _branch(child: int, codes: Mask, feature: Feature, table: Columns, split: Split, group: int | None) -> Branch:
     """A branch for a set of codes; `group` is their number among the split's branches, None for what is left over."""
     missing = bool(feature.missing and codes[-1])
     column = table[feature.name]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recount of a tree's groups from rows that are looked at a batch at a time.
+
+Each batch is grouped by itself. Then one row of each of its groups is kept, and the rows kept are grouped once more:
+that tells which groups of different batches are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from shoal.audit.groups import Groups, Ids
+from shoal.audit.recount import Recount, fit_target, public_names, rows_outside, sensitive_column
+from shoal.audit.spans import TreeSpans
+from shoal.data.counted import Counted
+from shoal.data.pieces import Pieces
+from shoal.data.table import Column, Table
+from shoal.data.target import with_target
+from shoal.release import TreeRelease
+
+
+@dataclass(frozen=True)
+class CountedGroups(Groups):
+    """Groups of rows that are elsewhere. `of_row` and `example` are of one row of each group in each batch."""
+
+    tables: dict[str, Ids] = field(default_factory=dict)  # of some columns: groups × values
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are: one a person."""
+        return self.n_people
+
+    @property
+    def n_people(self) -> int:
+        """How many people there are."""
+        return int(self.people.sum())
+
+    def by_value(self, column: Column) -> Ids:
+        """How many people of each group have each value of a column that was counted."""
+        return self.tables[column.name]
+
+    def most_frequent(self, column: Column) -> Ids:
+        """How many people of each group have its most frequent value of a column that was counted."""
+        return np.asarray(self.tables[column.name].max(axis=1))
+
+    def totals(self, column: Column) -> Ids:
+        """How many people have each value of a column that was counted."""
+        return np.asarray(self.tables[column.name].sum(axis=0))
+
+
+def recount_pieces(
+    release: TreeRelease, X: Pieces, y: str | None, public: Collection[str] | None, *, about_values: bool
+) -> Recount:
+    """As `recount`, from rows in pieces; `about_values` where values of sensitive columns are to be counted."""
+    columns = with_target(X.columns, y, release.target)
+    known = public_names(release, public, X)
+    columns = columns.like({**columns, release.target: fit_target(release, columns[release.target])}.values())
+    asked = [name for name in release.sensitive if name not in known] if about_values else []
+    sensitive = [sensitive_column(release, columns[name]) for name in asked]
+    names = (release.target, *asked)
+    tree_spans = TreeSpans(release, known)
+    n_classes = columns[release.target].n_codes
+    bins = np.zeros(len(release.nodes) * n_classes, dtype=np.int64)
+    outside: dict[str, int] = {}
+    kept: list[Table] = []
+    counted: list[list[Ids]] = []
+    for table in X.like(_needed(release, columns, sensitive)):
+        classes = table[release.target].codes.astype(np.int64)
+        ends = release.routing.apply(table)
+        spans = tree_spans.spans(table, ends)
+        bins += np.bincount(ends * n_classes + classes, minlength=len(bins))
+        for name, n in rows_outside(release, table, ends).items():
+            outside[name] = outside.get(name, 0) + n
+        of_row, example = spans.of_row, spans.example
+        if release.target in known:  # the attacker sees the class
+            _, example, of_row = np.unique(of_row * n_classes + classes, return_index=True, return_inverse=True)
+        kept.append(table.take(example))
+        counted.append([_by(of_row, len(example), table[name]) for name in names])
+    examples = Table(
+        replace(kept[0][name], codes=np.concatenate([part[name].codes for part in kept])) for name in kept[0]
+    )
+    spans = tree_spans.spans(examples)
+    groups = _groups(spans.of_row, spans.n_bins, examples, release, n_classes, target_is_public=release.target in known)
+    for i, name in enumerate(names):
+        parts = np.concatenate([each[i] for each in counted])
+        table_of = np.zeros((len(groups), parts.shape[1]), dtype=np.int64)
+        np.add.at(table_of, groups.of_row, parts)
+        groups.tables[name] = table_of
+    groups = replace(groups, people=groups.tables[release.target].sum(axis=1))
+    return Recount(
+        columns,
+        columns[release.target],
+        known,
+        tree_spans,
+        spans,
+        groups,
+        spans.disjoint,
+        bins.reshape(-1, n_classes),
+        outside,
+    )
+
+
+def _needed(release: TreeRelease, columns: Counted, sensitive: Sequence[Column]) -> Counted:
+    """The columns that the tree asks for, its target, and what is sensitive."""
+    own = {column.name: column for column in sensitive}
+    names = dict.fromkeys([*release.routing.names, release.target, *own])
+    return columns.like(own.get(name, columns[name]) for name in names)
+
+
+def _by(of_row: Ids, n_groups: int, column: Column) -> Ids:
+    key = of_row * column.n_codes + column.codes
+    return np.bincount(key, minlength=n_groups * column.n_codes).reshape(n_groups, column.n_codes)
+
+
+def _groups(
+    of_row: Ids, n_bins: Ids, examples: Table, release: TreeRelease, n_classes: int, *, target_is_public: bool
+) -> CountedGroups:
+    """The groups of the rows kept, still without people."""
+    key = of_row
+    if target_is_public:
+        key = of_row * n_classes + examples[release.target].codes
+        n_bins = np.repeat(n_bins, n_classes)
+    else:
+        n_bins = n_bins * n_classes
+    present, example, of_row = np.unique(key, return_index=True, return_inverse=True)
+    return CountedGroups(of_row.reshape(-1), np.zeros(len(present), dtype=np.int64), n_bins[present], example)
