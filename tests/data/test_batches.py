@@ -14,6 +14,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as pads
@@ -261,7 +262,6 @@ def test_what_was_written_is_read_again() -> None:
 
 
 def test_duckdb(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
     people = _people().drop(["nothing"])
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         connection.register("given", people)
@@ -317,7 +317,6 @@ def test_a_database_and_a_query_belong_together(tmp_path: Path, toml: str, capsy
 @pytest.fixture(scope="module")
 def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """A server of our own: the environment that leads to it."""
-    pytest.importorskip("adbc_driver_postgresql")
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     initdb = str(programs[-1]) if programs else shutil.which("initdb")
     if initdb is None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mlxtend import evaluate
 from scipy import stats
 
 from shoal import DataError
@@ -83,7 +84,6 @@ def test_combined_f_test_by_hand():
 
 def test_combined_f_test_equals_that_of_mlxtend():
     """Its test fits the models itself, so give it two that reach what was drawn."""
-    evaluate = pytest.importorskip("mlxtend.evaluate")
     draws = np.random.default_rng(0).random((2, 10))
 
     class Reaches:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -136,9 +137,9 @@ class Columns(Mapping[str, Column]):
     _columns: dict[str, Column]
     n_rows: int
 
+    @abstractmethod
     def like(self, columns: Iterable[Column]) -> Self:
         """Other columns of the same rows."""
-        raise NotImplementedError
 
     def __getitem__(self, name: str) -> Column:
         try:
