@@ -5,52 +5,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.anonymize.cells import ColumnMap
-from shoal.anonymize.task import make_task
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
-from shoal.data.table import Kind, Table
-from shoal.errors import DataError, PromiseError, RequirementError, closest
-from shoal.partition.c45 import C45Tree
-from shoal.partition.judge import TableJudge
-from shoal.partition.options import Generation, GeneticOptions, Point
+from shoal.data.table import Kind
+from shoal.partition.leaving import publish_study
+from shoal.partition.options import Generation
 from shoal.partition.pareto import Frontier, frontier
-from shoal.partition.partitioning import Partitioning
-from shoal.partition.prepare import Prepared, Unseen, prepare, projection_maps
-from shoal.partition.publish import check_more, publish_projections, publish_trees
+from shoal.partition.prepare import Unseen
 from shoal.partition.search import search
-from shoal.partition.suppress import groups_to_leave_out, groups_with_new_classes, rows_to_leave_out
+from shoal.partition.study import Study, chosen_point, make_study
 from shoal.partition.wrapper import combine
-from shoal.privacy import KAnonymity, PartAL, Requirement, asked_of_groups, partal_asked
+from shoal.privacy import Requirement
 from shoal.privacy._parameters import whole
-from shoal.release import Attribute, EnsembleRelease, ProjectionsRelease
-from shoal.trees.estimator import ShoalEstimator, checked_target, target_name
+from shoal.release import Attribute
+from shoal.trees.estimator import ShoalEstimator
 
 Algorithm = Literal["spea2", "nsga2"]
-
-
-@dataclass(frozen=True, eq=False)
-class _Study:
-    """A table, read and encoded, and who judges its partitionings."""
-
-    table: Table
-    target: str
-    features: list[str]
-    prepared: Prepared
-    judge: TableJudge
-    requirement: Requirement
-    k: int
-    left_out: NDArray[np.bool_] | None
-    options: GeneticOptions
 
 
 class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -212,7 +190,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
             The target's values, or the name of its column in `X`.
         """
         study = self._study(X, y)
-        point, self.found_ = self._chosen(study), None
+        point, self.found_ = chosen_point(self, study), None
         if point is None:
             self.found_ = search(
                 study.judge,
@@ -228,7 +206,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         self.level_, self.accuracy_ = point.level, point.accuracy
         self._prepared = study.prepared
         self._models = [study.judge.learner.fit(features) for features in subsets]
-        self.release_ = self._published(study, subsets) if subsets else None
+        self.release_ = publish_study(self, study, self._models, subsets) if subsets else None
         counts = study.prepared.target.counts()
         self._prior = counts / counts.sum()
         # scikit-learn wants classes in ascending order, whatever order a declared domain gives them
@@ -275,165 +253,10 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     def _kinds(self) -> Mapping[str, Kind]:
         return {name: self._prepared.task.rows[name].kind for name in self._prepared.names}
 
-    def _study(self, X: Any, y: Any) -> _Study:
-        """Read and check everything, and encode the rows that are kept."""
-        self._check_publish()
-        folds = whole("PartitionedClassifier", "folds", self.folds, least=2)
-        requirement = PartAL(self.privacy) if isinstance(self.privacy, (int, np.integer)) else self.privacy
-        k = partal_asked(requirement)
-        if k is None:
-            raise RequirementError("requirement", "Projections claim PartAL: give PartAL(k), or a whole number for it.")
-        together = asked_of_groups(requirement)
-        table = to_table(self._checked(X, reset=True))
-        target, features = target_name("PartitionedClassifier", table, y)
-        task, given = make_task(
-            table,
-            checked_target(y),
-            privacy=KAnonymity(k) if together is None else KAnonymity(k) & together,
-            public=self.public,
-            sensitive=(),
-            domain=self.domain,
-            person=None,
-            hierarchies=self.hierarchies,
-            suppress=self.suppress,
-        )
-        if not features:
-            raise DataError("no-features", "There is no column beside the target to learn from.")
-        at_least = k if self.level_aware else 1
-        prepared, left_out = prepare(task, k, at_least=at_least), None
-        if task.budget:
-            left_out = rows_to_leave_out(list(prepared.codes), prepared.n_values, prepared.quasi, k, task.budget)
-            if left_out.any():
-                prepared = prepare(replace(task, rows=task.rows.take(~left_out)), k, at_least=at_least)
-            else:
-                left_out = None
-        seed = self._seed()
-        judge = TableJudge(
-            prepared,
-            self.estimator,
-            n_folds=folds,
-            seed=seed,
-            also=[[_place(name, prepared.names) for name in names] for names in self.other_public],
-            each=self.each,
-            together=together,
-            # whoever asks anything of groups of people is not served by projections that tell somebody's class
-            open_classes=max(
-                whole("PartitionedClassifier", "open_classes", self.open_classes, least=1), 1 + (together is not None)
-            ),
-        )
-        options = GeneticOptions(
-            population=self.population,
-            generations=self.generations,
-            crossover=self.crossover,
-            mutation=self._mutation(prepared.names),
-            overlapping=self.overlapping,
-            seed=seed,
-            max_seconds=self.max_seconds,
-        )
-        return _Study(given, target, features, prepared, judge, requirement, k, left_out, options)
-
-    def _seed(self) -> int:
-        try:
-            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        except ValueError:
-            raise RequirementError(
-                "parameter",
-                "PartitionedClassifier: random_state must be a whole number from 0 to 2**32 - 1, a RandomState or "
-                f"None; got {self.random_state!r}.",
-            ) from None
-
-    def _check_publish(self) -> None:
-        if self.publish not in ("projections", "trees"):
-            raise RequirementError(
-                "parameter", f"PartitionedClassifier: publish must be 'projections' or 'trees'; got {self.publish!r}."
-            )
-        if self.publish == "trees" and (
-            self.estimator != "c45" or self.suppress or self.overlapping or self.hierarchies is not None
-        ):
-            raise RequirementError(
-                "parameter",
-                "PartitionedClassifier: publish='trees' needs estimator='c45', nobody left out, no overlapping and no "
-                "hierarchies.",
-            )
-
-    def _chosen(self, study: _Study) -> Point | None:
-        """The partitioning that was given, if it keeps what is asked; None where one is to be searched for."""
-        if self.partitioning is None:
-            return None
-        names = study.prepared.names
-        given = Partitioning.of(len(names), [[_place(name, names) for name in own] for own in self.partitioning])
-        if not self.overlapping and sum(map(len, self.partitioning)) > given.used.bit_count():
-            raise DataError("not-a-partitioning", "A column is in two projections though overlapping is off.")
-        level = study.judge.level(given)
-        if level < study.k or not study.judge.demand(given):
-            raise PromiseError(
-                "no-partitioning",
-                f"The given projections have the level {level:,}; {study.requirement.describe()} is asked"
-                f"{'' if level < study.k else ', and not all of that is kept'}. Ask for less, or let it search.",
-            )
-        return Point(given, float(study.judge.accuracies([given])[0]), level)
-
-    def _mutation(self, names: Sequence[str]) -> float | list[float] | None:
-        if not isinstance(self.mutation, Mapping):
-            return self.mutation
-        for name in self.mutation:
-            _place(name, names)
-        return [float(self.mutation.get(name, 1 / len(names))) for name in names]
-
-    def _published(self, study: _Study, subsets: Sequence[tuple[int, ...]]) -> ProjectionsRelease | EnsembleRelease:
-        if self.publish == "trees":
-            trees = [model for model in self._models if isinstance(model, C45Tree)]
-            release = publish_trees(study.prepared, trees, study.requirement)
-            self._check_more(study, release)
-            return release
-        if study.left_out is None:
-            return self._projected(study, subsets, None)
-        public = set(study.prepared.quasi)
-        known = [[feature for feature in own if feature in public] for own in subsets]
-        codes = list(study.prepared.encode(study.table, "missing"))
-        nobody = np.zeros_like(study.left_out)
-        try:  # rows whose groups are large enough without the columns that are not published come back
-            return self._projected(study, subsets, groups_to_leave_out(codes, known, study.k, nobody))
-        except PromiseError:  # some of them have a class that their group did not have: then without the whole group
-            new = groups_with_new_classes(codes, study.table[study.target].codes, known, ~study.left_out)
-            fewer = groups_to_leave_out(codes, known, study.k, new)
-            if not new.any() or int(fewer.sum()) > study.prepared.task.budget:
-                raise
-            return self._projected(study, subsets, fewer)
-
-    def _projected(
-        self, study: _Study, subsets: Sequence[tuple[int, ...]], left_out: NDArray[np.bool_] | None
-    ) -> ProjectionsRelease:
-        maps: dict[str, ColumnMap] = {}
-        for own in subsets:
-            maps.update(projection_maps(study.prepared, own))
-        # what a hierarchy lists is the domain of its column
-        listed = {name: each.values for name, each in study.prepared.task.hierarchies.items() if each.values}
-        release = publish_projections(
-            study.table,
-            study.target,
-            self.partitioning_,
-            privacy=study.requirement,
-            public=study.prepared.task.public,
-            maps=maps,
-            domain={**listed, **(self.domain or {})},
-            left_out=left_out if left_out is not None and left_out.any() else None,
-            overlapping=self.overlapping,
-            reproducible=self.reproducible,
-        )
-        self._check_more(study, release)
-        return release
-
-    def _check_more(self, study: _Study, release: ProjectionsRelease | EnsembleRelease) -> None:
-        check_more(release, study.table, each=self.each, open_classes=self.open_classes, others=self.other_public)
+    def _study(self, X: Any, y: Any) -> Study:
+        return make_study(self, to_table(self._checked(X, reset=True)), y)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _place(name: str, names: Sequence[str]) -> int:
-    if name not in names:
-        raise DataError("no-column", f"There is no column {name!r} to project on.{closest(name, names)}")
-    return list(names).index(name)
