@@ -50,8 +50,10 @@ if TYPE_CHECKING:
     from shoal.audit.telling import rank_columns
     from shoal.audit.together.ledger import Ledger
     from shoal.clusters import AnonymousClusters
+    from shoal.data import Query
     from shoal.models import AnonymousModel
     from shoal.partition import PartitionedClassifier
+    from shoal.release.predict_file import predict_file
     from shoal.rules import AnonymousRules
     from shoal.trees import AnonymousTreeClassifier
 
@@ -86,6 +88,7 @@ __all__ = [
     "PartitionedClassifier",
     "ProjectionsRelease",
     "PromiseError",
+    "Query",
     "RecursiveDiversity",
     "ReleaseError",
     "RequirementError",
@@ -105,6 +108,7 @@ __all__ = [
     "load",
     "load_model",
     "load_sample",
+    "predict_file",
     "rank_columns",
     "read_table",
     "risks",
@@ -123,11 +127,13 @@ _LATER = {
     "Mondrian": "shoal.anonymize",
     "OneDimensional": "shoal.anonymize",
     "PartitionedClassifier": "shoal.partition",
+    "Query": "shoal.data.query",
     "Rules": "shoal.audit.rules",
     "TopDownRefinement": "shoal.anonymize",
     "TopDownSpecialization": "shoal.anonymize",
     "TreeAnonymizer": "shoal.anonymize",
     "load_model": "shoal.audit.foreign.files",
+    "predict_file": "shoal.release.predict_file",
     "rank_columns": "shoal.audit.telling",
 }
 
