@@ -3,6 +3,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from shoal import audit, load, read_table
@@ -87,11 +88,16 @@ def test_more_can_be_demanded(shoal, demand):
     [
         (["--plot", "a.png"], 2, "say --pareto too"),
         (["--runs", 3], 2, "option of --pareto"),
-        (["-k", 100_000], 1, "5,000"),
+        (["-k", 100_000], 1, "The table has 5,000 row(s)"),
         (["--public", "age,diabetes"], 1, "more than one role"),
+        (["--public", "age,age,sex"], 1, "'age' is named 2 times as public"),
         (["--suppress", 2], 1, "share of the rows"),
         (["--seed", -4], 1, "random_state must be a whole number"),
-        (["--folds", 1], 1, "at least 2"),
+        (["--folds", 1], 2, "--folds must be a whole number of at least 2; got 1"),
+        (["--generations", 0], 2, "--generations must be a whole number of at least 1; got 0"),
+        (["--population", 1], 2, "--population must be a whole number of at least 2; got 1"),
+        (["--pareto", "--runs", 0], 2, "--runs must be a whole number of at least 1; got 0"),
+        (["--max-seconds", 0], 2, "--max-seconds must be a positive number"),
         (["--pareto", "--plot", "a.docx"], 2, "--plot draws"),
         (["-o", "clinic.csv"], 1, "clinic.csv"),
     ],
@@ -112,3 +118,34 @@ def test_the_k_of_a_project_is_a_level_of_projections(clinic, shoal):
     code, out, _ = shoal("audit", "parts.json", "clinic.csv")
     assert (code, "PartAL, which is not k-anonymity" in out) == (0, True)
     assert shoal("audit", "parts.json", "clinic.csv", "-k", 4_999)[0] == 3
+
+
+@pytest.fixture
+def alone(shoal, clinic):
+    """A folder without a project."""
+    for path in clinic.glob("*.toml"):
+        path.unlink()
+    return pd.read_csv("clinic.csv")[["age", "sex", "bmi", "diabetes"]]
+
+
+def test_a_parquet_file(alone, shoal):
+    alone.to_parquet("people.parquet")
+    own = ["--target", "diabetes", "--public", "age,sex"]
+    assert shoal("partition", "people.parquet", *own, "-k", 25, "-o", "parts.json", *QUICK)[0] == 0
+    assert audit(load("parts.json"), alone).holds
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[["diabetes"]], "no column beside the target"),
+        (lambda rows: rows.assign(diabetes=rows["diabetes"].where(rows.index > 9)), "missing in 10 row(s)"),
+        (lambda rows: rows.assign(diabetes="no"), "predicts better than always saying the most frequent class"),
+    ],
+)
+def test_tables_that_nothing_can_be_learned_from(alone, shoal, change, message):
+    change(alone).to_csv("people.csv", index=False)
+    code, out, err = shoal("partition", "people.csv", "--target", "diabetes", "-k", 25, *QUICK)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1

@@ -39,8 +39,8 @@ SUBSETS = [["age", "pay"], ["sex", "town"]]
 OPTIONS = {"public": ["age", "sex", "town"], "cuts": {"age": [40, 60]}, "domain": {"pay": [0, 9], "age": [18, 90]}}
 
 
-def make(**more) -> ProjectionsRelease:
-    return publish_projections(PEOPLE, "ill", SUBSETS, privacy=2, **OPTIONS, **more)
+def make(subsets=SUBSETS, **more) -> ProjectionsRelease:
+    return publish_projections(PEOPLE, "ill", subsets, privacy=2, **OPTIONS, **more)
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +152,25 @@ def test_it_is_shown(release):
 
 
 # ---------------------------------------------------------------- hostile files
+
+
+def test_files_that_only_the_older_release_names_are_removed(release, saved):
+    folder = saved.parent
+    (folder / "people.3.csv").write_text("mine", encoding="utf-8")  # no release names it
+    one = make(subsets=[["age", "sex"]])
+    assert one.save(saved) == [saved, folder / "people.1.csv"]
+    assert sorted(os.listdir(folder)) == ["people.1.csv", "people.3.csv", "people.json"]
+    assert len(load(saved)) == 1
+    # a file that is no longer what the older release wrote is somebody else's by now
+    release.save(saved)
+    (folder / "people.2.csv").write_text("mine", encoding="utf-8")
+    one.save(saved)
+    assert (folder / "people.2.csv").read_text(encoding="utf-8") == "mine"
+    # nor is anything removed for the word of a file that is no release, or names another folder
+    for older in ("{}", '{"format": "shoal-release/1", "projections": [{"name": "../people.2.csv", "sha256": "0"}]}'):
+        saved.write_text(older, encoding="utf-8")
+        one.save(saved)
+        assert len(os.listdir(folder)) == 4
 
 
 def rewrite(saved: Path, body) -> None:

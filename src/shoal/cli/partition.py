@@ -120,6 +120,16 @@ def partition(
         output.check_plot(plot)
     if runs != 1 and not pareto:
         raise Usage("--runs is an option of --pareto.")
+    for name, given, least in (
+        ("population", population, 2),
+        ("generations", generations, 1),
+        ("folds", folds, 2),
+        ("runs", runs, 1),
+    ):
+        if given < least:
+            raise Usage(f"--{name} must be a whole number of at least {least}; got {given}.")
+    if max_seconds is not None and not max_seconds > 0:
+        raise Usage(f"--max-seconds must be a positive number; got {max_seconds}.")
     if report is not None:
         output.check_report()
     options: dict[str, Any] = {
@@ -250,8 +260,8 @@ def _publish(rows: Table, target: str, requirement: Requirement, options: dict[s
     if model.release_ is None:
         raise PromiseError(
             "nothing-to-release",
-            "No column can be published at this level, so nothing is released. Ask for less, or allow rows to be left "
-            "out (--suppress 0.01).",
+            "No projection that keeps what is asked predicts better than always saying the most frequent class, so "
+            "nothing is released. Ask for less, or allow rows to be left out (--suppress 0.01).",
         )
     return _Made(model, model.release_, audit(model.release_, rows))
 

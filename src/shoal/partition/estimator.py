@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
 from shoal.data.table import Kind
-from shoal.partition.leaving import publish_study
+from shoal.partition.leaving import publish_study, would_leave
 from shoal.partition.options import Generation
 from shoal.partition.pareto import Frontier, frontier
 from shoal.partition.prepare import Unseen
@@ -60,7 +61,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     folds
         How many folds the accuracy of a partitioning is averaged over.
     level_in_fitness
-        Let partitionings below the level have offspring, the better the nearer they are to it.
+        Let partitionings below the level have offspring, the better the nearer they are to it. False is the paper's
+        fitness, which asks for the level of single projections only: faster, and often less accurate.
     each
         What every group of every projection alone must satisfy besides k, such as ``EntropyDiversity(1.5)``.
     open_classes
@@ -139,7 +141,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         crossover: float = 0.9,
         mutation: float | Mapping[str, float] | None = None,
         folds: int = 5,
-        level_in_fitness: bool = False,
+        level_in_fitness: bool = True,
         each: Requirement | None = None,
         open_classes: int = 1,
         level_aware: bool = False,
@@ -198,6 +200,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
                 options=study.options,
                 level_in_fitness=self.level_in_fitness,
                 demand=study.judge.demand,
+                confirm=partial(would_leave, self, study) if study.withholdable else None,
                 progress=self.progress,
             )
             point = self.found_.best

@@ -13,6 +13,7 @@ from shoal.anonymize.cells import ColumnMap
 from shoal.errors import PromiseError
 from shoal.partition.c45 import C45Tree
 from shoal.partition.learners import Model
+from shoal.partition.partitioning import Partitioning
 from shoal.partition.prepare import projection_maps
 from shoal.partition.publish import check_more, publish_projections, publish_trees
 from shoal.partition.study import Study
@@ -46,6 +47,18 @@ def publish_study(
         if not new.any() or int(fewer.sum()) > study.prepared.task.budget:
             raise
         return _projected(asked, study, subsets, fewer)
+
+
+def would_leave(asked: PartitionedClassifier, study: Study, partitioning: Partitioning) -> bool:
+    """Whether what a search found would pass its audit: published for a trial, and thrown away."""
+    subsets = partitioning.features
+    if not subsets:
+        return True
+    try:
+        publish_study(asked, study, [study.judge.learner.fit(own) for own in subsets], subsets)
+    except PromiseError:
+        return False
+    return True
 
 
 def _projected(

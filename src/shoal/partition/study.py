@@ -41,6 +41,15 @@ class Study:
     left_out: NDArray[np.bool_] | None
     options: GeneticOptions
 
+    @property
+    def withholdable(self) -> bool:
+        """Whether the audit may withhold what the judge lets pass.
+
+        Where anything is asked of groups, it also asks whom published counts pin down. Rows that were left out may come
+        back once it is clear which columns are published.
+        """
+        return asked_of_groups(self.requirement) is not None or self.left_out is not None
+
 
 def make_study(asked: PartitionedClassifier, table: Table, y: Any) -> Study:
     """Read and check everything, and encode the rows that are kept."""
@@ -50,6 +59,12 @@ def make_study(asked: PartitionedClassifier, table: Table, y: Any) -> Study:
     k = partal_asked(requirement)
     if k is None:
         raise RequirementError("requirement", "Projections claim PartAL: give PartAL(k), or a whole number for it.")
+    if table.n_rows < k:
+        raise PromiseError(
+            "table-too-small",
+            f"The table has {table.n_rows:,} row(s), so no projection keeps the level {k:,}. Use more people or a "
+            "smaller k.",
+        )
     together = asked_of_groups(requirement)
     target, features = target_name("PartitionedClassifier", table, y)
     task, given = make_task(
