@@ -98,6 +98,13 @@ def test_more_can_be_demanded(shoal, demand):
         (["--population", 1], 2, "--population must be a whole number of at least 2; got 1"),
         (["--pareto", "--runs", 0], 2, "--runs must be a whole number of at least 1; got 0"),
         (["--max-seconds", 0], 2, "--max-seconds must be a positive number"),
+        (["--certainty", 0.9], 2, "say --chance too"),
+        (["--chance", "bmi"], 2, "such as bmi=0.2; got 'bmi'"),
+        (["--chance", "bmi=2"], 2, "got 'bmi=2'"),
+        (["--chance", "bmi=0.1", "--chance", "bmi=0.2"], 2, "each once"),
+        (["--chance", "age=0.1"], 1, "'age' is public"),
+        (["--chance", "bim=0.1"], 1, "no column 'bim' to project on. Closest: 'bmi'"),
+        (["--chance", "bmi=0.1", "--certainty", 0], 1, "certainty must be a probability"),
         (["--pareto", "--plot", "a.docx"], 2, "--plot draws"),
         (["-o", "clinic.csv"], 1, "clinic.csv"),
     ],
@@ -118,6 +125,20 @@ def test_the_k_of_a_project_is_a_level_of_projections(clinic, shoal):
     code, out, _ = shoal("audit", "parts.json", "clinic.csv")
     assert (code, "PartAL, which is not k-anonymity" in out) == (0, True)
     assert shoal("audit", "parts.json", "clinic.csv", "-k", 4_999)[0] == 3
+
+
+def test_columns_that_an_attacker_knows_by_chance(shoal):
+    options = ["-k", 25, "--chance", "bmi=0.2", "--certainty", 0.8, "-o", "parts.json", *QUICK]
+    code, out, _ = shoal("partition", *options)
+    assert code == 0
+    assert "with a certainty of 80 %" in out
+    assert [claim["requirement"] for claim in load("parts.json").claims] == ["partal", "likely-partal"]
+    code, out, _ = shoal("audit", "parts.json", "clinic.csv", "--json")
+    assert (code, json.loads(out)["likely_partal"][0] >= 25) == (0, True)
+    # somebody who knows a person's exact number knows the person: with more certainty it stays at home
+    code, out, _ = shoal("partition", *options, "--certainty", 0.81, "--json")
+    assert code == 0
+    assert not any("bmi" in names for names in json.loads(out)["projections"])
 
 
 @pytest.fixture

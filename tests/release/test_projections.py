@@ -22,7 +22,7 @@ from referencing import Registry, Resource
 from shoal import ReleaseError, audit, load
 from shoal.errors import ShoalError
 from shoal.partition.publish import publish_projections
-from shoal.privacy import NOT_K_ANONYMITY
+from shoal.privacy import NOT_K_ANONYMITY, LikelyPartAL, PartAL
 from shoal.release import ProjectionsRelease
 from shoal.release.parse_projections import parse_projections
 
@@ -39,8 +39,8 @@ SUBSETS = [["age", "pay"], ["sex", "town"]]
 OPTIONS = {"public": ["age", "sex", "town"], "cuts": {"age": [40, 60]}, "domain": {"pay": [0, 9], "age": [18, 90]}}
 
 
-def make(subsets=SUBSETS, **more) -> ProjectionsRelease:
-    return publish_projections(PEOPLE, "ill", subsets, privacy=2, **OPTIONS, **more)
+def make(subsets=SUBSETS, privacy=2, **more) -> ProjectionsRelease:
+    return publish_projections(PEOPLE, "ill", subsets, privacy=privacy, **OPTIONS, **more)
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +123,22 @@ def test_the_two_orders_have_nothing_to_do_with_each_other():
     one, other = release.frame(0)["x"].to_numpy(), release.frame(1)["y"].to_numpy()
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.3
     assert abs(np.corrcoef(one, np.arange(n))[0, 1]) < 0.3
+
+
+def test_what_is_claimed_of_columns_known_by_chance_is_in_the_file(tmp_path, validator):
+    asked = PartAL(2) & LikelyPartAL(2, {"pay": 0.25}, 0.75)
+    path, *_ = make(privacy=asked).save(tmp_path / "people.json")
+    body = json.loads(path.read_text(encoding="utf-8"))
+    validator.validate(body)
+    assert load(path).requirement == asked
+    claim = body["claims"][1]
+    for wrong in ({"chances": {}}, {"chances": {"pay": 0}}, {"chances": {"pay": 2}}, {"certainty": None}, {"of": 1}):
+        broken = {**body, "claims": [body["claims"][0], {**claim, **wrong}]}
+        assert not validator.is_valid(broken)
+        rewrite(path, broken)
+        assert "cannot be read" in refused(path)
+    rewrite(path, {**body, "claims": [body["claims"][0], {**claim, "chances": {"sex": 0.5}}]})
+    assert "known by chance" in refused(path)
 
 
 def test_nothing_is_saved_that_was_not_audited(release, tmp_path):

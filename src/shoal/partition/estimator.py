@@ -80,6 +80,13 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         The columns of each projection, where they are to be these; None: search for them.
     other_public
         Further sets of columns that an attacker may know instead of `public`. The level holds against each.
+    chances
+        For private columns the probability that an attacker knows them after all, each by itself: such as
+        ``{"bmi": 0.2}``. The level then holds, with a probability of at least `certainty`, for whoever knows some of
+        them besides the public columns, and the release claims that, too (`LikelyPartAL`). What is claimed of public
+        columns stays as it is. None: nobody knows any.
+    certainty
+        Of the level where there are `chances`; 1: whatever an attacker knows of them.
     max_seconds
         End the search after this time.
     progress
@@ -98,8 +105,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     partitioning_ : tuple of tuples of str
         The columns of each projection, the target left aside.
     level_ : int
-        Its PartAL, as the search counted it. Rows that come back once it is clear which columns are published may
-        change it, but not to below k.
+        Its PartAL, as the search counted it; with `chances`, that which is kept with the certainty asked for. Rows that
+        come back once it is clear which columns are published may change it, but not to below k.
     accuracy_ : float
         What the search measured of it, over its folds. The best of many, so a little too high.
     found_ : Found or None
@@ -148,6 +155,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         suppress: float = 0.0,
         overlapping: bool = False,
         other_public: Sequence[Sequence[str]] = (),
+        chances: Mapping[str, float] | None = None,
+        certainty: float = 1.0,
         publish: Literal["projections", "trees"] = "projections",
         partitioning: Sequence[Sequence[str]] | None = None,
         max_seconds: float | None = None,
@@ -173,6 +182,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         self.suppress = suppress
         self.overlapping = overlapping
         self.other_public = other_public
+        self.chances = chances
+        self.certainty = certainty
         self.publish = publish
         self.partitioning = partitioning
         self.max_seconds = max_seconds

@@ -69,11 +69,12 @@ def _projected(
         maps.update(projection_maps(study.prepared, own))
     # what a hierarchy lists is the domain of its column
     listed = {name: each.values for name, each in study.prepared.task.hierarchies.items() if each.values}
+    named = [[study.prepared.names[i] for i in own] for own in subsets]
     release = publish_projections(
         study.table,
         study.target,
-        [[study.prepared.names[i] for i in own] for own in subsets],
-        privacy=study.requirement,
+        named,
+        privacy=study.claimed([name for own in named for name in own]),
         public=study.prepared.task.public,
         maps=maps,
         domain={**listed, **(asked.domain or {})},
