@@ -252,14 +252,14 @@ def _partal_fails(rejoined: Rejoined, k: int, part: str) -> Finding:
 
 
 def _likely(asked: LikelyPartAL, level: int) -> Finding:
-    kept = level >= asked.k
     known = " and ".join(map(repr, asked.columns))
-    return Finding(
-        "likely-partal" if kept else "likely-partal-fails",
-        "note" if kept else "breach",
+    told = (
         f"For whoever knows {known} by the chances that are stated, PartAL is at least {level:,} with a certainty of "
-        f"{plain(asked.certainty, 100)} %{'' if kept else f', and not {asked.k:,}'}.",
+        f"{plain(asked.certainty, 100)} %"
     )
+    if level >= asked.k:
+        return Finding("likely-partal", "note", f"{told}.")
+    return Finding("likely-partal-fails", "breach", f"{told}, and not {asked.k:,}.")
 
 
 def _product_groups(groups: Groups, part: str, *, least: int | None) -> Finding:

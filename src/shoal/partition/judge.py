@@ -78,13 +78,17 @@ class TableJudge:
         self._passed: dict[int, bool] = {}
         self._likely, self._names = likely, prepared.names
         self._draws: dict[int, list[tuple[int, int]]] = {}
+        self._kept_of: dict[Partitioning, int] = {}
 
     def level(self, partitioning: Partitioning) -> int:
         """PartAL; where an attacker knows something by chance, that which is kept with the certainty asked for."""
         if self._likely is None:
             return self.levels.partal(partitioning)
-        draws = self._drawn(self._likely, partitioning.used)
-        return self._likely.kept((self.levels.partal(partitioning, more), weight) for more, weight in draws)
+        if partitioning not in self._kept_of:  # up to 256 levels each, and a search asks again
+            draws = self._drawn(self._likely, partitioning.used)
+            levels = ((self.levels.partal(partitioning, more), weight) for more, weight in draws)
+            self._kept_of[partitioning] = self._likely.kept(levels)
+        return self._kept_of[partitioning]
 
     def partial(self, partitioning: Partitioning) -> int:
         """PAL."""
