@@ -45,7 +45,8 @@ class Made:
             ended = "; interrupted" if found.interrupted else ""
             output.say(f"{found.looked_at:,} partitionings looked at, {found.judged:,} of them learned from{ended}")
         level, accuracy = self.model.level_, self.model.accuracy_
-        output.say(f"level (PartAL) {level:,}; accuracy {accuracy:.4f}, as the search measured it")
+        certain = f", with a certainty of {self.model.certainty}" if self.model.chances else ""
+        output.say(f"level (PartAL{certain}) {level:,}; accuracy {accuracy:.4f}, as the search measured it")
         output.say()
         output.say_audit(self.verdict)
 

@@ -74,7 +74,7 @@ class Roles:
             if len(set(roles)) > 1:
                 problems.append(f"column {name!r} has more than one role: {', '.join(dict.fromkeys(roles))}")
             elif len(roles) > 1:
-                problems.append(f"column {name!r} is named {len(roles)} times as {roles[0]}; once is enough")
+                problems.append(f"column {name!r} is named more than once as {roles[0]}")
         rest = tuple(name for name in columns if name not in said)
         if public is None:
             given["public"] += rest
