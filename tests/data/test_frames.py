@@ -365,3 +365,10 @@ def test_numbers_that_are_sorted_get_the_same_codes_as_numbers_that_are_hashed(k
     assert np.array_equal(fast.codes, slow.codes)
     assert list(fast.values) == list(slow.values)
     assert (fast.missing, fast.codes.dtype) == (slow.missing, slow.codes.dtype)
+
+
+def test_get_has_a_default():
+    table = to_table(pd.DataFrame({"a": [1, 2]}))
+    assert table.get("a") is table["a"]
+    assert table.get("b") is None
+    assert table.get("b", 7) == 7

@@ -63,7 +63,7 @@ def test_all_role_problems_are_told_at_once(frame):
         RoleError, "Roles: ", lambda: fit(frame, public=["agee", "zipcode", "zipcode"], sensitive=["diseas"])
     )
     assert "'agee'" in text
-    assert "more than one role" in text
+    assert "'zipcode' is named more than once as public" in text
     assert "'diseas'" in text
 
 

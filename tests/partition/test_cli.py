@@ -3,6 +3,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from shoal import audit, load, read_table
@@ -87,11 +88,23 @@ def test_more_can_be_demanded(shoal, demand):
     [
         (["--plot", "a.png"], 2, "say --pareto too"),
         (["--runs", 3], 2, "option of --pareto"),
-        (["-k", 100_000], 1, "5,000"),
+        (["-k", 100_000], 1, "The table has 5,000 row(s)"),
         (["--public", "age,diabetes"], 1, "more than one role"),
+        (["--public", "age,age,sex"], 1, "'age' is named more than once as public"),
         (["--suppress", 2], 1, "share of the rows"),
         (["--seed", -4], 1, "random_state must be a whole number"),
-        (["--folds", 1], 1, "at least 2"),
+        (["--folds", 1], 2, "--folds must be a whole number of at least 2; got 1"),
+        (["--generations", 0], 2, "--generations must be a whole number of at least 1; got 0"),
+        (["--population", 1], 2, "--population must be a whole number of at least 2; got 1"),
+        (["--pareto", "--runs", 0], 2, "--runs must be a whole number of at least 1; got 0"),
+        (["--max-seconds", 0], 2, "--max-seconds must be a positive number"),
+        (["--certainty", 0.9], 2, "say --chance too"),
+        (["--chance", "bmi"], 2, "such as bmi=0.2; got 'bmi'"),
+        (["--chance", "bmi=2"], 2, "got 'bmi=2'"),
+        (["--chance", "bmi=0.1", "--chance", "bmi=0.2"], 2, "each once"),
+        (["--chance", "age=0.1"], 1, "'age' is public"),
+        (["--chance", "bim=0.1"], 1, "no column 'bim' to project on. Closest: 'bmi'"),
+        (["--chance", "bmi=0.1", "--certainty", 0], 1, "certainty must be a probability"),
         (["--pareto", "--plot", "a.docx"], 2, "--plot draws"),
         (["-o", "clinic.csv"], 1, "clinic.csv"),
     ],
@@ -112,3 +125,47 @@ def test_the_k_of_a_project_is_a_level_of_projections(clinic, shoal):
     code, out, _ = shoal("audit", "parts.json", "clinic.csv")
     assert (code, "PartAL, which is not k-anonymity" in out) == (0, True)
     assert shoal("audit", "parts.json", "clinic.csv", "-k", 4_999)[0] == 3
+
+
+def test_columns_that_an_attacker_knows_by_chance(shoal):
+    options = ["-k", 25, "--chance", "bmi=0.2", "--certainty", 0.8, "-o", "parts.json", *QUICK]
+    code, out, _ = shoal("partition", *options)
+    assert code == 0
+    assert "PartAL, with a certainty of 0.8) " in out
+    assert [claim["requirement"] for claim in load("parts.json").claims] == ["partal", "likely-partal"]
+    code, out, _ = shoal("audit", "parts.json", "clinic.csv", "--json")
+    assert (code, json.loads(out)["likely_partal"][0] >= 25) == (0, True)
+    # whoever knows a person's exact number knows the person: with more certainty it stays at home, and nothing is left
+    code, _, err = shoal("partition", *options, "--certainty", 0.81)
+    assert (code, "predicts better than always saying the most frequent class" in err) == (1, True)
+
+
+@pytest.fixture
+def alone(shoal, clinic):
+    """A folder without a project."""
+    for path in clinic.glob("*.toml"):
+        path.unlink()
+    return pd.read_csv("clinic.csv")[["age", "sex", "bmi", "diabetes"]]
+
+
+def test_a_parquet_file(alone, shoal):
+    alone.to_parquet("people.parquet")
+    own = ["--target", "diabetes", "--public", "age,sex"]
+    assert shoal("partition", "people.parquet", *own, "-k", 25, "-o", "parts.json", *QUICK)[0] == 0
+    assert audit(load("parts.json"), alone).holds
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[["diabetes"]], "no column beside the target"),
+        (lambda rows: rows.assign(diabetes=rows["diabetes"].where(rows.index > 9)), "missing in 10 row(s)"),
+        (lambda rows: rows.assign(diabetes="no"), "predicts better than always saying the most frequent class"),
+    ],
+)
+def test_tables_that_nothing_can_be_learned_from(alone, shoal, change, message):
+    change(alone).to_csv("people.csv", index=False)
+    code, out, err = shoal("partition", "people.csv", "--target", "diabetes", "-k", 25, *QUICK)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1

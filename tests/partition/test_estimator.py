@@ -196,6 +196,22 @@ def test_what_more_is_asked_is_asked_of_what_is_published(monkeypatch):
         PartitionedClassifier(**options | {"open_classes": 3, "publish": "trees"}).fit(rows, "y")
 
 
+def test_the_search_passes_over_what_its_audit_would_withhold(monkeypatch):
+    """Groups are of two and more, and nobody's class is certain; yet the counts of both projections pin four down."""
+    counts = {"001": 2, "010": 2, "011": 3, "100": 4, "101": 1, "110": 2}
+    rows = pd.DataFrame([list(row) for row, n in counts.items() for _ in range(n)], columns=["a", "b", "y"])
+    options = {"privacy": PartAL(2) & KAnonymity(2), **SMALL}
+    with pytest.raises(PromiseError, match="pin down 'y' of 4 people"):
+        PartitionedClassifier(partitioning=[["a"], ["b"]], **options).fit(rows, "y")
+    # the more projections, the better: so a search that did not ask would take both
+    monkeypatch.setattr(
+        "shoal.partition.judge.TableJudge.accuracies", lambda self, all: np.array([len(p.subsets) / 2 for p in all])
+    )
+    model = PartitionedClassifier(**options).fit(rows, "y")
+    assert (model.partitioning_, model.release_.verdict.holds) == ((("a",),), True)
+    assert PartitionedClassifier(**options | {"privacy": 2}).fit(rows, "y").partitioning_ == (("a",), ("b",))
+
+
 def test_a_hierarchy_makes_a_column_as_coarse_as_it_must_be():
     rng = np.random.default_rng(0)
     town = np.array(["aa"] * 60 + ["ab"] * 3 + ["ba"] * 40 + ["bb"] * 17, dtype=object)
@@ -248,12 +264,13 @@ def test_a_frontier_is_of_levels_that_the_estimator_then_keeps(clinic):
         ({"estimator": LogisticRegression}, RequirementError, "got LogisticRegression"),
         ({"privacy": KAnonymity(5)}, RequirementError, r"give PartAL\(k\)"),
         ({"folds": 1}, RequirementError, "folds must be an integer of at least 2"),
-        ({"population": 1}, RequirementError, "population must be"),
+        ({"population": 1}, RequirementError, "^The search: population must be an integer of at least 2"),
+        ({"generations": 0}, RequirementError, "^The search: generations must be an integer of at least 1"),
         ({"partitioning": [["Age"]]}, DataError, "no column 'Age'"),
         ({"partitioning": [["age"], ["age"]]}, DataError, "two projections"),
         ({"mutation": {"Age": 0.1}}, DataError, "no column 'Age'"),
         ({"other_public": [["Age"]]}, DataError, "no column 'Age'"),
-        ({"privacy": 6000}, PromiseError, "5,000"),
+        ({"privacy": 6000}, PromiseError, "has 5,000 row"),
     ],
 )
 def test_refusals(clinic, options, error, message):

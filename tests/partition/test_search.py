@@ -58,9 +58,21 @@ def test_more_can_be_demanded() -> None:
     assert refused.value.code == "no-partitioning"
 
 
-def test_the_level_may_count_in_the_fitness() -> None:
+def test_what_is_asked_last_is_asked_of_the_best_only() -> None:
+    judge, asked = Rugged(5, 3), []
+
+    def confirm(partitioning: Partitioning) -> bool:
+        asked.append(partitioning)
+        return not partitioning.subsets or partitioning.subsets[0] % 2 == 0
+
+    found = search(judge, 2, confirm=confirm)
+    assert found.best.partitioning == _best_by_enumeration(judge, 2, confirm)
+    assert len(set(asked)) < found.judged
+
+
+def test_the_level_counts_in_the_fitness() -> None:
     judge = Rugged(5, 1)
-    found = search(judge, 100, level_in_fitness=True)
+    found = search(judge, 100)
     assert found.best.partitioning == _best_by_enumeration(judge, 100)
     assert found.judged == found.looked_at  # everything is trained
 
@@ -68,7 +80,7 @@ def test_the_level_may_count_in_the_fitness() -> None:
 def test_nothing_is_judged_twice_or_in_vain() -> None:
     judge = Rugged(9, 5)
     options = GeneticOptions(population=20, generations=12)
-    found = search(judge, 60, options=options)
+    found = search(judge, 60, options=options, level_in_fitness=False)
     assert len(judge.asked) == len(set(judge.asked)) == found.judged < found.looked_at == 20 * 12
     assert min(map(judge.partial, judge.asked)) >= 60
     assert judge.asked[0] == Partitioning(9)

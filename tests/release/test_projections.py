@@ -22,7 +22,7 @@ from referencing import Registry, Resource
 from shoal import ReleaseError, audit, load
 from shoal.errors import ShoalError
 from shoal.partition.publish import publish_projections
-from shoal.privacy import NOT_K_ANONYMITY
+from shoal.privacy import NOT_K_ANONYMITY, LikelyPartAL, PartAL
 from shoal.release import ProjectionsRelease
 from shoal.release.parse_projections import parse_projections
 
@@ -39,8 +39,8 @@ SUBSETS = [["age", "pay"], ["sex", "town"]]
 OPTIONS = {"public": ["age", "sex", "town"], "cuts": {"age": [40, 60]}, "domain": {"pay": [0, 9], "age": [18, 90]}}
 
 
-def make(**more) -> ProjectionsRelease:
-    return publish_projections(PEOPLE, "ill", SUBSETS, privacy=2, **OPTIONS, **more)
+def make(subsets=SUBSETS, privacy=2, **more) -> ProjectionsRelease:
+    return publish_projections(PEOPLE, "ill", subsets, privacy=privacy, **OPTIONS, **more)
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +125,22 @@ def test_the_two_orders_have_nothing_to_do_with_each_other():
     assert abs(np.corrcoef(one, np.arange(n))[0, 1]) < 0.3
 
 
+def test_what_is_claimed_of_columns_known_by_chance_is_in_the_file(tmp_path, validator):
+    asked = PartAL(2) & LikelyPartAL(2, {"pay": 0.25}, 0.75)
+    path, *_ = make(privacy=asked).save(tmp_path / "people.json")
+    body = json.loads(path.read_text(encoding="utf-8"))
+    validator.validate(body)
+    assert load(path).requirement == asked
+    claim = body["claims"][1]
+    for wrong in ({"chances": {}}, {"chances": {"pay": 0}}, {"chances": {"pay": 2}}, {"certainty": None}, {"of": 1}):
+        broken = {**body, "claims": [body["claims"][0], {**claim, **wrong}]}
+        assert not validator.is_valid(broken)
+        rewrite(path, broken)
+        assert "cannot be read" in refused(path)
+    rewrite(path, {**body, "claims": [body["claims"][0], {**claim, "chances": {"sex": 0.5}}]})
+    assert "known by chance" in refused(path)
+
+
 def test_nothing_is_saved_that_was_not_audited(release, tmp_path):
     with pytest.raises(ReleaseError, match="not audited here") as caught:
         replace(release, verdict=None).save(tmp_path / "people.json")
@@ -152,6 +168,25 @@ def test_it_is_shown(release):
 
 
 # ---------------------------------------------------------------- hostile files
+
+
+def test_files_that_only_the_older_release_names_are_removed(release, saved):
+    folder = saved.parent
+    (folder / "people.3.csv").write_text("mine", encoding="utf-8")  # no release names it
+    one = make(subsets=[["age", "sex"]])
+    assert one.save(saved) == [saved, folder / "people.1.csv"]
+    assert sorted(os.listdir(folder)) == ["people.1.csv", "people.3.csv", "people.json"]
+    assert len(load(saved)) == 1
+    # a file that is no longer what the older release wrote is somebody else's by now
+    release.save(saved)
+    (folder / "people.2.csv").write_text("mine", encoding="utf-8")
+    one.save(saved)
+    assert (folder / "people.2.csv").read_text(encoding="utf-8") == "mine"
+    # nor is anything removed for the word of a file that is no release, or names another folder
+    for older in ("{}", '{"format": "shoal-release/1", "projections": [{"name": "../people.2.csv", "sha256": "0"}]}'):
+        saved.write_text(older, encoding="utf-8")
+        one.save(saved)
+        assert len(os.listdir(folder)) == 4
 
 
 def rewrite(saved: Path, body) -> None:

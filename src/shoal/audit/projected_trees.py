@@ -27,7 +27,8 @@ from shoal.audit.together.released import ReleasedTree
 from shoal.audit.told_together import Counted, TogetherAudit, check_one_row_each, judge
 from shoal.audit.trees import column_names, compare_rows, sensitive_columns
 from shoal.data.table import Table
-from shoal.privacy import Requirement, as_requirement
+from shoal.errors import RequirementError
+from shoal.privacy import Requirement, as_requirement, likely_asked
 from shoal.release.ensemble import EnsembleRelease
 
 
@@ -44,6 +45,10 @@ def audit_projected_trees(
     tree = release.trees[0]
     check_one_row_each(tree, X, person, named=column_names(tree), public=public)
     requirement = release.requirement if privacy is None else as_requirement(privacy)
+    if likely_asked(requirement):
+        raise RequirementError(
+            "not-of-groups", "LikelyPartAL can be asked of projections only; of trees learned from them ask for PartAL."
+        )
     counted = [recount(tree, X, y, public) for tree in release.trees]
     first = counted[0]
     target, known = first.target, release.target in first.public

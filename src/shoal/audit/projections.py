@@ -31,8 +31,16 @@ from shoal.audit.told_together import Counted, TogetherAudit, check_one_row_each
 from shoal.audit.unknowns import missing_figure
 from shoal.data.domain import check_sensitive
 from shoal.data.table import Column, Table
-from shoal.errors import DataError
-from shoal.privacy import KAnonymity, Requirement, as_requirement, least_people, partal_asked
+from shoal.errors import DataError, closest
+from shoal.privacy import (
+    KAnonymity,
+    LikelyPartAL,
+    Requirement,
+    as_requirement,
+    least_people,
+    likely_asked,
+    partal_asked,
+)
 from shoal.release import ProjectionsRelease, TableRelease
 from shoal.release.table import fit_column
 
@@ -87,6 +95,7 @@ def audit_projections(
             target=None if release.target in known else target,
             pinned=pinned(tellings(product, every)),
             named=[tuple(name for name in table.columns if name != release.target) for table in release.tables],
+            likely=[(asked, _likely(release, asked, known)) for asked in likely_asked(requirement)],
         ),
         _sensitive(release, rows, target, known),
         findings,
@@ -114,6 +123,21 @@ def sides_of(tables: Sequence[TableRelease], known: Collection[str]) -> list[Sid
         hidden = {name: values for name, values in common.items() if name not in known}
         sides.append(Side(group, rows[target].codes.astype(np.int64), seen, hidden))
     return sides
+
+
+def _likely(release: ProjectionsRelease, asked: LikelyPartAL, known: Collection[str]) -> int:
+    """The PartAL that is kept with the certainty asked for, over all that an attacker may know besides."""
+    strange = [name for name in asked.columns if name not in release.columns or name == release.target]
+    if strange:
+        raise DataError(
+            "no-column",
+            f"No column {strange[0]!r} that an attacker could know by chance is in a projection."
+            f"{closest(strange[0], [name for name in release.private if name != release.target])}",
+        )
+    return asked.kept(
+        (rejoin(sides_of(release.tables, {*known, *names})).partal, weight)
+        for names, weight in asked.draws(asked.columns)
+    )
 
 
 def _values(column: Column) -> NDArray[Any]:

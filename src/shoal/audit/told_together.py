@@ -22,7 +22,16 @@ from shoal.audit.together.pinned import Pinned
 from shoal.audit.whose import whose_rows
 from shoal.data.table import Column
 from shoal.errors import DataError, RequirementError
-from shoal.privacy import NOT_K_ANONYMITY, PartAL, Requirement, asked_of_groups, needs_values, partal_asked
+from shoal.privacy import (
+    NOT_K_ANONYMITY,
+    LikelyPartAL,
+    PartAL,
+    Requirement,
+    asked_of_groups,
+    needs_values,
+    partal_asked,
+)
+from shoal.privacy._parameters import plain
 from shoal.release import TableRelease, TreeRelease
 
 
@@ -46,6 +55,8 @@ class Counted:
         What the published counts pin down.
     named
         The columns of each part, the target left aside.
+    likely
+        What is asked of columns that an attacker knows by chance, and the level that is kept with that certainty.
     """
 
     rejoined: Rejoined
@@ -55,6 +66,7 @@ class Counted:
     target: Column | None
     pinned: tuple[Pinned, ...]
     named: Sequence[tuple[str, ...]]
+    likely: Sequence[tuple[LikelyPartAL, int]] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,6 +92,8 @@ class TogetherAudit(Audit):
         For how many of them one part alone tells it already.
     pinned
         What the published counts pin down besides, column by column.
+    likely
+        For each `LikelyPartAL` that is asked, the PartAL that is kept with its certainty.
     """
 
     rejoined: Rejoined
@@ -88,6 +102,7 @@ class TogetherAudit(Audit):
     class_certain: int
     certain_in_one: int
     pinned: tuple[Pinned, ...]
+    likely: tuple[int, ...]
 
     @property
     def people_alone(self) -> int:
@@ -118,6 +133,7 @@ class TogetherAudit(Audit):
             "pal": self.rejoined.pal,
             "sal": self.rejoined.sal,
             "partal": self.rejoined.partal,
+            **({"likely_partal": list(self.likely)} if self.likely else {}),
             "classes_left": self.classes_left,
             "class_certain": self.class_certain,
             "certain_in_one": self.certain_in_one,
@@ -187,6 +203,9 @@ def judge(
         parts = (Part(PartAL(k).describe(), "", kept, 0, 0), *parts)
         found += [] if kept else [_partal_fails(counted.rejoined, k, part)]
         found.append(Finding("partal-not-k-anonymity", "warning", NOT_K_ANONYMITY))
+    for asked, level in counted.likely:
+        parts = (*parts, Part(asked.describe(), "", level >= asked.k, 0, 0))
+        found.append(_likely(asked, level))
     found.append(_product_groups(groups, part, least=k))
     left, certain, in_one = None, 0, 0
     if counted.target is not None:
@@ -218,6 +237,7 @@ def judge(
         class_certain=certain,
         certain_in_one=in_one,
         pinned=counted.pinned,
+        likely=tuple(level for _, level in counted.likely),
     )
 
 
@@ -229,6 +249,17 @@ def _partal_fails(rejoined: Rejoined, k: int, part: str) -> Finding:
     if rejoined.sal is not None and rejoined.sal < k:
         why.append(f"of some rows of two {part}s joined again there are {rejoined.sal:,} (SAL)")
     return Finding("partal-fails", "breach", f"PartAL is {rejoined.partal:,} and not {k:,}: {', and '.join(why)}.")
+
+
+def _likely(asked: LikelyPartAL, level: int) -> Finding:
+    known = " and ".join(map(repr, asked.columns))
+    told = (
+        f"For whoever knows {known} by the chances that are stated, PartAL is at least {level:,} with a certainty of "
+        f"{plain(asked.certainty, 100)} %"
+    )
+    if level >= asked.k:
+        return Finding("likely-partal", "note", f"{told}.")
+    return Finding("likely-partal-fails", "breach", f"{told}, and not {asked.k:,}.")
 
 
 def _product_groups(groups: Groups, part: str, *, least: int | None) -> Finding:

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,18 +12,14 @@ import typer
 from shoal.cli import output
 from shoal.cli.asking import as_level
 from shoal.cli.options import Data, Json, Report, Usage, takes
+from shoal.cli.partitioned import best_of, frontier_told, publish, say_frontier, watched
 from shoal.cli.project import Project
 from shoal.cli.tables import read_data, resolve_roles, source_of
-from shoal.errors import PromiseError
 
 if TYPE_CHECKING:
-    from shoal.audit import Audit
     from shoal.data import Table
-    from shoal.partition import PartitionedClassifier
-    from shoal.partition.options import Generation, Point
     from shoal.partition.pareto import Frontier
     from shoal.privacy import Requirement
-    from shoal.release import EnsembleRelease, ProjectionsRelease
 
 
 class Learner(StrEnum):
@@ -80,6 +73,23 @@ def partition(
         bool, typer.Option("--level-aware", help="Put public numbers in intervals of at least k rows.")
     ] = False,
     overlapping: Annotated[bool, typer.Option("--overlapping", help="Let a column be in several projections.")] = False,
+    chance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--chance",
+            metavar="COLUMN=P",
+            help="A private column that an attacker knows after all with this probability, such as bmi=0.2. May be "
+            "repeated.",
+        ),
+    ] = None,
+    certainty: Annotated[
+        float | None,
+        typer.Option(
+            "--certainty",
+            metavar="P",
+            help="With --chance: how probable it must be that the level is kept. Default: 1.",
+        ),
+    ] = None,
     trees: Annotated[
         bool,
         typer.Option(
@@ -120,6 +130,18 @@ def partition(
         output.check_plot(plot)
     if runs != 1 and not pareto:
         raise Usage("--runs is an option of --pareto.")
+    for name, given, least in (
+        ("population", population, 2),
+        ("generations", generations, 1),
+        ("folds", folds, 2),
+        ("runs", runs, 1),
+    ):
+        if given < least:
+            raise Usage(f"--{name} must be a whole number of at least {least}; got {given}.")
+    if max_seconds is not None and not max_seconds > 0:
+        raise Usage(f"--max-seconds must be a positive number; got {max_seconds}.")
+    if certainty is not None and not chance:
+        raise Usage("--certainty is of what an attacker knows by chance: say --chance too.")
     if report is not None:
         output.check_report()
     options: dict[str, Any] = {
@@ -132,6 +154,8 @@ def partition(
         "suppress": suppress,
         "level_aware": level_aware,
         "overlapping": overlapping,
+        "chances": _chances(chance or []),
+        "certainty": 1.0 if certainty is None else certainty,
         "publish": "trees" if trees else "projections",
         "reproducible": reproducible,
         "random_state": seed,
@@ -150,14 +174,14 @@ def partition(
         from shoal.partition import PartitionedClassifier
         from shoal.partition.pareto import point_for
 
-        with _watched(generations * runs) as progress:
+        with watched(generations * runs) as progress:
             search = PartitionedClassifier(privacy=requirement, progress=progress, **options)
             fronts = search.frontiers(rows, roles.target, runs=runs)
-        chosen = point_for(_best_of(fronts), k).partitioning
+        chosen = point_for(best_of(fronts), k).partitioning
         options["partitioning"] = chosen.named([name for name in rows.names if name != roles.target])
     made = None
     if not pareto or out is not None or report is not None:
-        made = _publish(rows, roles.target, requirement, options, generations)
+        made = publish(rows, roles.target, requirement, options, generations)
         if report is not None:
             output.write_audit_report(report, made.release, made.verdict)
         if out is not None:
@@ -168,11 +192,11 @@ def partition(
         draw = [each.points for each in fronts]
         output.write_picture(plot, lambda: plot_frontier(*draw, k=k if project.privacy.get("k") else None).figure)
     if as_json:
-        frontier = {"frontier": _frontier_told(fronts)} if fronts else {}
+        frontier = {"frontier": frontier_told(fronts)} if fronts else {}
         output.say_json({**frontier, **({} if made is None else made.to_json()), "written": output.written})
         return
     if fronts:
-        _say_frontier(fronts)
+        say_frontier(fronts)
     if made is not None:
         made.say()
     for path in output.written:
@@ -196,103 +220,26 @@ def _promise(project: Project, demand: Demand | None, *, need_k: bool) -> tuple[
     return k, both if demand is Demand.k_anonymity else level
 
 
+def _chances(given: list[str]) -> dict[str, float]:
+    """The probability of each column that an attacker knows by chance."""
+    found: dict[str, float] = {}
+    for each in given:
+        name, _, text = each.rpartition("=")
+        try:
+            chance = float(text)
+        except ValueError:
+            chance = float("nan")
+        if not name or name in found or not 0 < chance <= 1:
+            raise Usage(
+                "--chance names a column, each once, and a probability above 0 and at most 1, such as bmi=0.2; "
+                f"got {each!r}."
+            )
+        found[name] = chance
+    return found
+
+
 def _hierarchies(project: Project, rows: Table, target: str) -> dict[str, Any] | None:
     from shoal.data import load_hierarchies
 
     found = load_hierarchies(project.hierarchies, rows.names, project.folder)
     return {name: each for name, each in found.items() if name != target} or None
-
-
-def _best_of(fronts: list[Frontier]) -> tuple[Point, ...]:
-    """The frontier of several searches together."""
-    from shoal.partition.pareto import non_dominated
-
-    return non_dominated([point for each in fronts for point in each.points])
-
-
-@dataclass(frozen=True)
-class _Made:
-    """What was published, and its audit."""
-
-    model: PartitionedClassifier
-    release: ProjectionsRelease | EnsembleRelease
-    verdict: Audit
-
-    def say(self) -> None:
-        output.say(str(self.release))
-        output.say()
-        found = self.model.found_
-        if found is not None:
-            ended = "; interrupted" if found.interrupted else ""
-            output.say(f"{found.looked_at:,} partitionings looked at, {found.judged:,} of them learned from{ended}")
-        level, accuracy = self.model.level_, self.model.accuracy_
-        output.say(f"level (PartAL) {level:,}; accuracy {accuracy:.4f}, as the search measured it")
-        output.say()
-        output.say_audit(self.verdict)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "release": self.release.to_json(),
-            "audit": self.verdict.to_json(),
-            "level": self.model.level_,
-            "accuracy": self.model.accuracy_,
-            "projections": self.model.partitioning_,
-            "interrupted": self.model.found_ is not None and self.model.found_.interrupted,
-        }
-
-
-def _publish(rows: Table, target: str, requirement: Requirement, options: dict[str, Any], generations: int) -> _Made:
-    from shoal.audit import audit
-    from shoal.partition import PartitionedClassifier
-
-    with _watched(generations) as progress:
-        model = PartitionedClassifier(privacy=requirement, progress=progress, **options).fit(rows, target)
-    if model.release_ is None:
-        raise PromiseError(
-            "nothing-to-release",
-            "No column can be published at this level, so nothing is released. Ask for less, or allow rows to be left "
-            "out (--suppress 0.01).",
-        )
-    return _Made(model, model.release_, audit(model.release_, rows))
-
-
-@contextlib.contextmanager
-def _watched(generations: int) -> Iterator[Any]:
-    """What a search reports to: a bar with the best so far, where somebody is looking."""
-    if not output.somebody_looks():
-        yield None
-        return
-    done = 0
-    with output.bar("Searching", generations) as move:
-
-        def progress(now: Generation) -> None:
-            nonlocal done
-            done += 1
-            best = now.best
-            told = "nothing valid yet" if best is None else f"best {best.accuracy:.4f} at level {best.level:,}"
-            move(done, told)
-
-        yield progress
-
-
-def _say_frontier(fronts: list[Frontier]) -> None:
-    lines = [
-        (each["level"], each["accuracy"], len(each["projections"]), "knee" if each["knee"] else "")
-        for each in _frontier_told(fronts)
-    ]
-    header = ("level", "accuracy", "projections", "")
-    output.say_table(header, lines, right=header[:3])
-    if any(each.interrupted for each in fronts):
-        output.say("The search was interrupted; this is what it had found.")
-    output.say()
-
-
-def _frontier_told(fronts: list[Frontier]) -> list[dict[str, Any]]:
-    from shoal.partition.pareto import knees
-
-    points = _best_of(fronts)
-    bent = set(knees(points))
-    return [
-        {"level": each.level, "accuracy": each.accuracy, "projections": each.partitioning.features, "knee": i in bent}
-        for i, each in enumerate(points)
-    ]

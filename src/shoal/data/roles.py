@@ -71,8 +71,10 @@ class Roles:
             for name in names:
                 said.setdefault(name, []).append(role)
         for name, roles in said.items():
-            if len(roles) > 1:
-                problems.append(f"column {name!r} has more than one role: {', '.join(roles)}")
+            if len(set(roles)) > 1:
+                problems.append(f"column {name!r} has more than one role: {', '.join(dict.fromkeys(roles))}")
+            elif len(roles) > 1:
+                problems.append(f"column {name!r} is named more than once as {roles[0]}")
         rest = tuple(name for name in columns if name not in said)
         if public is None:
             given["public"] += rest

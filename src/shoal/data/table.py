@@ -150,6 +150,10 @@ class Columns(Mapping[str, Column]):
     def __contains__(self, name: object) -> bool:
         return name in self._columns
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """The column of a name, or `default` where there is none: what is missing here is no error."""
+        return self._columns.get(name, default)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 

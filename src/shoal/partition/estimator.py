@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.data.domain import Domain
 from shoal.data.frames import to_table
 from shoal.data.table import Kind
-from shoal.partition.leaving import publish_study
+from shoal.partition.leaving import publish_study, would_leave
 from shoal.partition.options import Generation
 from shoal.partition.pareto import Frontier, frontier
 from shoal.partition.prepare import Unseen
@@ -60,7 +61,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     folds
         How many folds the accuracy of a partitioning is averaged over.
     level_in_fitness
-        Let partitionings below the level have offspring, the better the nearer they are to it.
+        Let partitionings below the level have offspring, the better the nearer they are to it. False is the paper's
+        fitness, which asks for the level of single projections only: faster, and often less accurate.
     each
         What every group of every projection alone must satisfy besides k, such as ``EntropyDiversity(1.5)``.
     open_classes
@@ -78,6 +80,13 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         The columns of each projection, where they are to be these; None: search for them.
     other_public
         Further sets of columns that an attacker may know instead of `public`. The level holds against each.
+    chances
+        For private columns the probability that an attacker knows them after all, each by itself: such as
+        ``{"bmi": 0.2}``. The level then holds, with a probability of at least `certainty`, for whoever knows some of
+        them besides the public columns, and the release claims that, too (`LikelyPartAL`). What is claimed of public
+        columns stays as it is. None: nobody knows any.
+    certainty
+        Of the level where there are `chances`; 1: whatever an attacker knows of them.
     max_seconds
         End the search after this time.
     progress
@@ -96,8 +105,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
     partitioning_ : tuple of tuples of str
         The columns of each projection, the target left aside.
     level_ : int
-        Its PartAL, as the search counted it. Rows that come back once it is clear which columns are published may
-        change it, but not to below k.
+        Its PartAL, as the search counted it; with `chances`, that which is kept with the certainty asked for. Rows that
+        come back once it is clear which columns are published may change it, but not to below k.
     accuracy_ : float
         What the search measured of it, over its folds. The best of many, so a little too high.
     found_ : Found or None
@@ -139,13 +148,15 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         crossover: float = 0.9,
         mutation: float | Mapping[str, float] | None = None,
         folds: int = 5,
-        level_in_fitness: bool = False,
+        level_in_fitness: bool = True,
         each: Requirement | None = None,
         open_classes: int = 1,
         level_aware: bool = False,
         suppress: float = 0.0,
         overlapping: bool = False,
         other_public: Sequence[Sequence[str]] = (),
+        chances: Mapping[str, float] | None = None,
+        certainty: float = 1.0,
         publish: Literal["projections", "trees"] = "projections",
         partitioning: Sequence[Sequence[str]] | None = None,
         max_seconds: float | None = None,
@@ -171,6 +182,8 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
         self.suppress = suppress
         self.overlapping = overlapping
         self.other_public = other_public
+        self.chances = chances
+        self.certainty = certainty
         self.publish = publish
         self.partitioning = partitioning
         self.max_seconds = max_seconds
@@ -198,6 +211,7 @@ class PartitionedClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[mi
                 options=study.options,
                 level_in_fitness=self.level_in_fitness,
                 demand=study.judge.demand,
+                confirm=partial(would_leave, self, study) if study.withholdable else None,
                 progress=self.progress,
             )
             point = self.found_.best

@@ -13,10 +13,10 @@ from shoal.errors import RequirementError
 from shoal.partition.encoded import Encoded, stratified_folds
 from shoal.partition.learners import BayesFolds, C45Folds, EstimatorFolds, FoldLearner
 from shoal.partition.levels import Levels
-from shoal.partition.partitioning import Partitioning
+from shoal.partition.partitioning import Partitioning, features_of, mask_of
 from shoal.partition.prepare import Prepared
 from shoal.partition.wrapper import Wrapper
-from shoal.privacy import Requirement
+from shoal.privacy import LikelyPartAL, Requirement
 
 
 class TableJudge:
@@ -40,6 +40,9 @@ class TableJudge:
         What every group of people must satisfy to whoever puts all projections side by side; None: nothing.
     open_classes
         How many classes must be left open for everybody to whoever puts all projections side by side.
+    likely
+        What an attacker may know by chance. Then a level is the PartAL that is kept with its certainty; its k is for
+        others to compare. None: nothing.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class TableJudge:
         each: Requirement | None = None,
         together: Requirement | None = None,
         open_classes: int = 1,
+        likely: LikelyPartAL | None = None,
     ) -> None:
         target = prepared.target
         self.n = len(prepared.encoders)
@@ -72,10 +76,19 @@ class TableJudge:
         self._wrapper = Wrapper(self.learner, target.codes, target.n_codes, folds)
         self._each, self._together, self._open_classes = each, together, open_classes
         self._passed: dict[int, bool] = {}
+        self._likely, self._names = likely, prepared.names
+        self._draws: dict[int, list[tuple[int, int]]] = {}
+        self._kept_of: dict[Partitioning, int] = {}
 
     def level(self, partitioning: Partitioning) -> int:
-        """PartAL."""
-        return self.levels.partal(partitioning)
+        """PartAL; where an attacker knows something by chance, that which is kept with the certainty asked for."""
+        if self._likely is None:
+            return self.levels.partal(partitioning)
+        if partitioning not in self._kept_of:  # up to 256 levels each, and a search asks again
+            draws = self._drawn(self._likely, partitioning.used)
+            levels = ((self.levels.partal(partitioning, more), weight) for more, weight in draws)
+            self._kept_of[partitioning] = self._likely.kept(levels)
+        return self._kept_of[partitioning]
 
     def partial(self, partitioning: Partitioning) -> int:
         """PAL."""
@@ -93,6 +106,15 @@ class TableJudge:
             return False
         # side by side, people are told apart by all their published values
         return self._together is None or self._keeps(self._together, partitioning.used)
+
+    def _drawn(self, likely: LikelyPartAL, used: int) -> list[tuple[int, int]]:
+        """What an attacker may know by chance of the features in use, as masks, and the weight of each."""
+        place = {name: i for i, name in enumerate(self._names)}
+        mask = used & mask_of(place[name] for name in likely.columns)
+        if mask not in self._draws:
+            own = likely.draws([self._names[i] for i in features_of(mask)])
+            self._draws[mask] = [(mask_of(place[name] for name in names), weight) for names, weight in own]
+        return self._draws[mask]
 
     def _kept(self, mask: int) -> bool:
         if mask not in self._passed:

@@ -13,6 +13,7 @@ from shoal.anonymize.cells import ColumnMap
 from shoal.errors import PromiseError
 from shoal.partition.c45 import C45Tree
 from shoal.partition.learners import Model
+from shoal.partition.partitioning import Partitioning
 from shoal.partition.prepare import projection_maps
 from shoal.partition.publish import check_more, publish_projections, publish_trees
 from shoal.partition.study import Study
@@ -48,6 +49,18 @@ def publish_study(
         return _projected(asked, study, subsets, fewer)
 
 
+def would_leave(asked: PartitionedClassifier, study: Study, partitioning: Partitioning) -> bool:
+    """Whether what a search found would pass its audit: published for a trial, and thrown away."""
+    subsets = partitioning.features
+    if not subsets:
+        return True
+    try:
+        publish_study(asked, study, [study.judge.learner.fit(own) for own in subsets], subsets)
+    except PromiseError:
+        return False
+    return True
+
+
 def _projected(
     asked: PartitionedClassifier, study: Study, subsets: Sequence[tuple[int, ...]], left_out: NDArray[np.bool_] | None
 ) -> ProjectionsRelease:
@@ -56,11 +69,12 @@ def _projected(
         maps.update(projection_maps(study.prepared, own))
     # what a hierarchy lists is the domain of its column
     listed = {name: each.values for name, each in study.prepared.task.hierarchies.items() if each.values}
+    named = [[study.prepared.names[i] for i in own] for own in subsets]
     release = publish_projections(
         study.table,
         study.target,
-        [[study.prepared.names[i] for i in own] for own in subsets],
-        privacy=study.requirement,
+        named,
+        privacy=study.claimed([name for own in named for name in own]),
         public=study.prepared.task.public,
         maps=maps,
         domain={**listed, **(asked.domain or {})},

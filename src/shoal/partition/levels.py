@@ -92,19 +92,22 @@ class Levels:
         self._shared: dict[tuple[int, int], Ids] = {}
         self._classes: dict[int, NDArray[np.uint8]] = {}
 
-    def dal(self, mask: int) -> int:
-        """How many rows share the rarest values of a subset (Def. 7); all rows where it has nothing that is known."""
-        return min(self._counted(mask & known)[0] for known in self.known)
+    def dal(self, mask: int, more: int = 0) -> int:
+        """How many rows share the rarest values of a subset (Def. 7); all rows where it has nothing that is known.
+
+        Here and below, `more` are features that an attacker knows besides, as a mask.
+        """
+        return min(self._counted(mask & (known | more))[0] for known in self.known)
 
     def smallest(self, mask: int) -> Ids:
         """How many rows share the rarest values of a subset together with each class; 0 for a class nobody has."""
         return np.asarray(np.min([self._counted(mask & known)[1] for known in self.known], axis=0))
 
-    def pal(self, partitioning: Partitioning) -> int:
+    def pal(self, partitioning: Partitioning, more: int = 0) -> int:
         """The partial anonymity level (Def. 8): the smallest level of a subset."""
-        return min((self.dal(mask) for mask in partitioning.subsets), default=self.n_rows)
+        return min((self.dal(mask, more) for mask in partitioning.subsets), default=self.n_rows)
 
-    def sal(self, partitioning: Partitioning) -> int | None:
+    def sal(self, partitioning: Partitioning, more: int = 0) -> int | None:
         """The set anonymity level (Def. 8): rows of the rarest values and class in the join of any two subsets.
 
         None where there are fewer than two subsets, so nothing to join.
@@ -112,11 +115,11 @@ class Levels:
         masks = partitioning.subsets
         if len(masks) < 2:
             return None
-        return min(self._joined(masks, known) for known in self.known)
+        return min(self._joined(masks, known | more) for known in self.known)
 
-    def partal(self, partitioning: Partitioning) -> int:
+    def partal(self, partitioning: Partitioning, more: int = 0) -> int:
         """The partitioning's anonymity level (Def. 8): the smaller of both; all rows where there is no subset."""
-        pal, sal = self.pal(partitioning), self.sal(partitioning)
+        pal, sal = self.pal(partitioning, more), self.sal(partitioning, more)
         return pal if sal is None else min(pal, sal)
 
     def class_counts(self, mask: int) -> Ids:

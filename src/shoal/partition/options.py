@@ -16,6 +16,8 @@ from shoal.privacy._parameters import real, whole
 
 Stopped = Literal["generations", "exhausted", "time", "interrupted"]
 
+OWNER = "The search"  # of these parameters, in messages: they are given by many doors, and each has the same names
+
 
 class Judge(Protocol):
     """Says how private and how accurate partitionings are."""
@@ -117,14 +119,14 @@ class GeneticOptions:
     max_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        whole("GeneticOptions", "population", self.population, least=2)
-        whole("GeneticOptions", "generations", self.generations, least=1)
+        whole(OWNER, "population", self.population, least=2)
+        whole(OWNER, "generations", self.generations, least=1)
         _probability("crossover", self.crossover)
         if self.mutation is not None:
             for rate in [self.mutation] if isinstance(self.mutation, (int, float)) else self.mutation:
                 _probability("mutation", rate)
         if self.max_seconds is not None:
-            real("GeneticOptions", "max_seconds", self.max_seconds, "a positive number or None", above=0)
+            real(OWNER, "max_seconds", self.max_seconds, "a positive number or None", above=0)
 
     def rates(self, n: int) -> list[float]:
         """The probability of moving for each of n features.
@@ -139,8 +141,7 @@ class GeneticOptions:
         if len(self.mutation) != n:
             raise RequirementError(
                 "parameter",
-                f"GeneticOptions: mutation must be one probability or one of each of {n} features; "
-                f"got {len(self.mutation)}.",
+                f"{OWNER}: mutation must be one probability or one of each of {n} features; got {len(self.mutation)}.",
             )
         return [float(rate) for rate in self.mutation]
 
@@ -155,7 +156,7 @@ class GeneticOptions:
 
 
 def _probability(name: str, value: object) -> None:
-    real("GeneticOptions", name, value, "a probability between 0 and 1", least=0, most=1)
+    real(OWNER, name, value, "a probability between 0 and 1", least=0, most=1)
 
 
 def check_pymoo() -> None:

@@ -52,8 +52,9 @@ def search(
     k: int,
     *,
     options: GeneticOptions | None = None,
-    level_in_fitness: bool = False,
+    level_in_fitness: bool = True,
     demand: Callable[[Partitioning], bool] | None = None,
+    confirm: Callable[[Partitioning], bool] | None = None,
     progress: Callable[[Generation], None] | None = None,
 ) -> Found:
     """Search for the most accurate partitioning whose anonymity level (PartAL) is at least k.
@@ -67,11 +68,14 @@ def search(
     options
         How to search; by default 50 partitionings and 100 generations, seed 0.
     level_in_fitness
-        By default the fitness is the accuracy, and zero where the level of a single subset (PAL) is below k: such
-        partitionings are not even trained. With this it is the accuracy times PartAL / k, where that is below one, so
-        that what nearly keeps k may have offspring that do. That is slower: everything is trained.
+        The fitness is the accuracy, times PartAL / k where that is below one: what nearly keeps k may have offspring
+        that do. False is the paper's fitness: the accuracy, and zero where the level of a single subset (PAL) is below
+        k. That is faster, for such partitionings are not even trained.
     demand
         A further condition. What does not meet it has a fitness of zero, is not trained and is not valid.
+    confirm
+        A further condition that is costly to ask, so it is asked only of what would be the best so far. What does not
+        meet it is not valid, but may have offspring.
     progress
         Called after each generation.
 
@@ -88,7 +92,8 @@ def search(
 
     Differs from the paper: the best is that of all that were ever looked at, as in the paper's proof of complexity, not
     that of the last population as in its Algorithm 1. Parents are drawn from the better half of a population, the r-th
-    of N with a chance in proportion to N + 1 - r; the paper says so of its search for a frontier only.
+    of N with a chance in proportion to N + 1 - r; the paper says so of its search for a frontier only. The level counts
+    in the fitness: with the paper's, a search gathers around what is accurate, keeps PAL and fails SAL.
 
     Examples
     --------
@@ -117,7 +122,7 @@ def search(
     from shoal.partition._genetic import breed
 
     started = time.perf_counter()
-    hunt = _Hunt(judge, k, level_in_fitness, demand)
+    hunt = _Hunt(judge, k, level_in_fitness, demand, confirm)
 
     def told(number: int) -> None:
         hunt.curve.append(hunt.best.accuracy if hunt.best is not None else float("nan"))
@@ -141,9 +146,15 @@ class _Hunt:
     """Gives partitionings their fitness, and keeps the best valid one."""
 
     def __init__(
-        self, judge: Judge, k: int, level_in_fitness: bool, demand: Callable[[Partitioning], bool] | None
+        self,
+        judge: Judge,
+        k: int,
+        level_in_fitness: bool,
+        demand: Callable[[Partitioning], bool] | None,
+        confirm: Callable[[Partitioning], bool] | None,
     ) -> None:
-        self.judge, self.k, self.level_in_fitness, self.demand = judge, k, level_in_fitness, demand
+        self.judge, self.k, self.level_in_fitness = judge, k, level_in_fitness
+        self.demand, self.confirm = demand, confirm
         self.best: Point | None = None
         self.looked_at = self.judged = 0
         self.curve: list[float] = []
@@ -169,5 +180,7 @@ class _Hunt:
 
     def _consider(self, partitioning: Partitioning, accuracy: float) -> None:
         point = Point(partitioning, accuracy, self.judge.level(partitioning))
-        if point.level >= self.k and (self.best is None or point.before < self.best.before):
+        if point.level < self.k or (self.best is not None and point.before >= self.best.before):
+            return
+        if self.confirm is None or self.confirm(partitioning):
             self.best = point

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,15 @@ from shoal.partition.options import GeneticOptions, Point
 from shoal.partition.partitioning import Partitioning
 from shoal.partition.prepare import Prepared, prepare
 from shoal.partition.suppress import rows_to_leave_out
-from shoal.privacy import KAnonymity, PartAL, Requirement, asked_of_groups, partal_asked
+from shoal.privacy import (
+    KAnonymity,
+    LikelyPartAL,
+    PartAL,
+    Requirement,
+    asked_of_groups,
+    likely_asked,
+    partal_asked,
+)
 from shoal.privacy._parameters import whole
 from shoal.trees.estimator import checked_target, target_name
 
@@ -40,6 +48,21 @@ class Study:
     k: int
     left_out: NDArray[np.bool_] | None
     options: GeneticOptions
+    likely: LikelyPartAL | None
+
+    def claimed(self, names: Collection[str]) -> Requirement:
+        """What is claimed where these columns are published: of others nothing is told, not even their chances."""
+        likely = None if self.likely is None else self.likely.of(names)
+        return self.requirement if likely is None else self.requirement & likely
+
+    @property
+    def withholdable(self) -> bool:
+        """Whether the audit may withhold what the judge lets pass.
+
+        Where anything is asked of groups, it also asks whom published counts pin down. Rows that were left out may come
+        back once it is clear which columns are published.
+        """
+        return asked_of_groups(self.requirement) is not None or self.left_out is not None
 
 
 def make_study(asked: PartitionedClassifier, table: Table, y: Any) -> Study:
@@ -50,6 +73,16 @@ def make_study(asked: PartitionedClassifier, table: Table, y: Any) -> Study:
     k = partal_asked(requirement)
     if k is None:
         raise RequirementError("requirement", "Projections claim PartAL: give PartAL(k), or a whole number for it.")
+    if table.n_rows < k:
+        raise PromiseError(
+            "table-too-small",
+            f"The table has {table.n_rows:,} row(s), so no projection keeps the level {k:,}. Use more people or a "
+            "smaller k.",
+        )
+    if likely_asked(requirement):
+        raise RequirementError(
+            "parameter", "PartitionedClassifier: say chances= and certainty= instead of asking for LikelyPartAL."
+        )
     together = asked_of_groups(requirement)
     target, features = target_name("PartitionedClassifier", table, y)
     task, given = make_task(
@@ -73,7 +106,7 @@ def make_study(asked: PartitionedClassifier, table: Table, y: Any) -> Study:
             prepared = prepare(replace(task, rows=task.rows.take(~left_out)), k, at_least=at_least)
         else:
             left_out = None
-    seed = _seed(asked)
+    seed, likely = _seed(asked), _likely(asked, prepared, k)
     judge = TableJudge(
         prepared,
         asked.estimator,
@@ -86,6 +119,7 @@ def make_study(asked: PartitionedClassifier, table: Table, y: Any) -> Study:
         open_classes=max(
             whole("PartitionedClassifier", "open_classes", asked.open_classes, least=1), 1 + (together is not None)
         ),
+        likely=likely,
     )
     options = GeneticOptions(
         population=asked.population,
@@ -96,7 +130,22 @@ def make_study(asked: PartitionedClassifier, table: Table, y: Any) -> Study:
         seed=seed,
         max_seconds=asked.max_seconds,
     )
-    return Study(given, target, features, prepared, judge, requirement, k, left_out, options)
+    return Study(given, target, features, prepared, judge, requirement, k, left_out, options, likely)
+
+
+def _likely(asked: PartitionedClassifier, prepared: Prepared, k: int) -> LikelyPartAL | None:
+    """What an attacker may know by chance."""
+    if not asked.chances:
+        return None
+    likely = LikelyPartAL(k, asked.chances, asked.certainty)
+    for name in likely.columns:
+        if _place(name, prepared.names) in prepared.quasi:
+            raise RequirementError(
+                "parameter",
+                f"PartitionedClassifier: column {name!r} is public, so an attacker is taken to know it for certain: "
+                "chances are of private columns.",
+            )
+    return likely
 
 
 def _seed(asked: PartitionedClassifier) -> int:
@@ -116,12 +165,16 @@ def _check_publish(asked: PartitionedClassifier) -> None:
             "parameter", f"PartitionedClassifier: publish must be 'projections' or 'trees'; got {asked.publish!r}."
         )
     if asked.publish == "trees" and (
-        asked.estimator != "c45" or asked.suppress or asked.overlapping or asked.hierarchies is not None
+        asked.estimator != "c45"
+        or asked.suppress
+        or asked.overlapping
+        or asked.hierarchies is not None
+        or asked.chances
     ):
         raise RequirementError(
             "parameter",
-            "PartitionedClassifier: publish='trees' needs estimator='c45', nobody left out, no overlapping and no "
-            "hierarchies.",
+            "PartitionedClassifier: publish='trees' needs estimator='c45', nobody left out, no overlapping, no "
+            "hierarchies and no chances.",
         )
 
 

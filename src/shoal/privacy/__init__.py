@@ -4,8 +4,8 @@
 A release never shows a person, only groups: the people an attacker cannot tell apart. What a data owner
 promises is therefore a statement about every group: it is large enough (`KAnonymity`), its private values are
 mixed enough (`DistinctDiversity`, `EntropyDiversity`, `SimpleDiversity`, `RecursiveDiversity`, `Confidence`),
-or distributed as in the whole table (`Closeness`). ``a & b`` promises both. One claim is about something else, the
-rows of projections joined again, and groups cannot be asked for it: `PartAL`.
+or distributed as in the whole table (`Closeness`). ``a & b`` promises both. Two claims are about something else, the
+rows of projections joined again, and groups cannot be asked for them: `PartAL` and `LikelyPartAL`.
 
 **What enters** is a table of counts, one row a group and one column a sensitive value; for `Closeness` also
 the counts of the whole table. **What leaves** is one yes or no a group (`holds`), what each group reaches
@@ -36,6 +36,7 @@ from shoal.privacy.conjunction import And
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.likely_partal import LikelyPartAL, likely_asked
 from shoal.privacy.partal import NOT_K_ANONYMITY, PartAL, asked_of_groups, partal_asked
 from shoal.privacy.parts import parts_of, people_behind
 from shoal.privacy.recursive_diversity import RecursiveDiversity
@@ -50,6 +51,7 @@ __all__ = [
     "DistinctDiversity",
     "EntropyDiversity",
     "KAnonymity",
+    "LikelyPartAL",
     "PartAL",
     "RecursiveDiversity",
     "Requirement",
@@ -60,6 +62,7 @@ __all__ = [
     "asked_of_groups",
     "claims",
     "least_people",
+    "likely_asked",
     "needs_values",
     "partal_asked",
     "parts_of",

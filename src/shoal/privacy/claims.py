@@ -15,6 +15,7 @@ from shoal.privacy.conjunction import MOST_PARTS, And
 from shoal.privacy.distinct_diversity import DistinctDiversity
 from shoal.privacy.entropy_diversity import EntropyDiversity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.likely_partal import LikelyPartAL
 from shoal.privacy.partal import PartAL
 from shoal.privacy.parts import parts_of
 from shoal.privacy.recursive_diversity import RecursiveDiversity
@@ -30,6 +31,7 @@ _KNOWN: dict[str, tuple[Callable[..., RequirementBase], frozenset[str], frozense
     RecursiveDiversity.name: (RecursiveDiversity, frozenset({"c", "l"}), frozenset()),
     Confidence.name: (Confidence, frozenset({"c"}), frozenset()),
     PartAL.name: (PartAL, frozenset({"k"}), frozenset()),
+    LikelyPartAL.name: (LikelyPartAL, frozenset({"k", "chances", "certainty"}), frozenset()),
     Stated.name: (Stated, frozenset({"text"}), frozenset()),
     Closeness.name: (Closeness, frozenset({"t", "distance"}), frozenset({"hierarchy"})),
 }

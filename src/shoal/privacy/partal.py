@@ -12,6 +12,7 @@ from shoal.errors import RequirementError
 from shoal.privacy._parameters import whole
 from shoal.privacy.base import Requirement, RequirementBase
 from shoal.privacy.conjunction import And
+from shoal.privacy.likely_partal import LikelyPartAL
 from shoal.privacy.parts import parts_of
 
 NOT_K_ANONYMITY = (
@@ -112,5 +113,5 @@ def asked_of_groups(requirement: Requirement) -> Requirement | None:
     >>> asked_of_groups(PartAL(3) & KAnonymity(5)), asked_of_groups(PartAL(3))
     (KAnonymity(k=5), None)
     """
-    parts = tuple(part for part in parts_of(requirement) if not isinstance(part, PartAL))
+    parts = tuple(part for part in parts_of(requirement) if not isinstance(part, PartAL | LikelyPartAL))
     return None if not parts else parts[0] if len(parts) == 1 else And(parts)

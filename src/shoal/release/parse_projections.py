@@ -36,7 +36,7 @@ def parse_projections(body: dict[str, Any], folder: Path) -> ProjectionsRelease:
     target = by_name.get(checks.text(body["target"], "target"))
     if target is None or target.type != "categorical" or target.missing or target.role != "private":
         checks.refuse("target", "must name a private categorical attribute without missing values")
-    claims = parse_claims(body["claims"], several=True)
+    claims = parse_claims(body["claims"], several=True, projections=True)
     k = partal_asked(requirement_from_claims([dict(claim) for claim in claims]))
     if k is None:
         checks.refuse("claims", "must state partal, whatever else they state")

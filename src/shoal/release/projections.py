@@ -14,7 +14,15 @@ from typing import Any, Literal
 from shoal.data.frames import Backend
 from shoal.data.table import Table
 from shoal.errors import ReleaseError
-from shoal.privacy import NOT_K_ANONYMITY, KAnonymity, Requirement, claims, partal_asked, requirement_from_claims
+from shoal.privacy import (
+    NOT_K_ANONYMITY,
+    KAnonymity,
+    Requirement,
+    claims,
+    likely_asked,
+    partal_asked,
+    requirement_from_claims,
+)
 from shoal.release.domain import Attribute
 from shoal.release.files import FORMAT
 from shoal.release.generalised import Generalised
@@ -90,6 +98,9 @@ class ProjectionsRelease:
             return "the target is in each of them and must be private"
         if partal_asked(self.requirement) is None:
             return "they must claim PartAL, whatever else they claim"
+        private = {name for table in self.tables for name in table.private if name != first.target}
+        if any(not private.issuperset(part.columns) for part in likely_asked(self.requirement)):
+            return "what is claimed of columns known by chance is of private ones that are published, not the target"
         for one, other in combinations(self.tables, 2):
             if one.target != other.target:
                 return "they have different targets"

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from shoal.data.table import Column, Table
 from shoal.errors import ReleaseError
 from shoal.release.domain import plain
-from shoal.release.files import write_atomically, write_json
+from shoal.release.files import read_json, write_atomically, write_json
 
 MAX_DATA_BYTES = 2 * 1024**3
 MAX_NAME = 200
@@ -161,7 +161,11 @@ def _encoded(chunks: pa.ChunkedArray) -> Cells:
 
 
 def save_together(path: Path, body: dict[str, Any], texts: Mapping[Path, str]) -> None:
-    """Write the JSON and the files of rows beside it, rows first, or leave everything as it was."""
+    """Write the JSON and the files of rows beside it, rows first, or leave everything as it was.
+
+    Files of rows that only the JSON that was there before names go last: somebody would take them for part of this.
+    """
+    older = _files_of(path)
     made: dict[Path, str] = {}
     try:
         for final in (*texts, path):
@@ -175,6 +179,23 @@ def save_together(path: Path, body: dict[str, Any], texts: Mapping[Path, str]) -
         for beside in made.values():
             with contextlib.suppress(OSError):
                 os.unlink(beside)
+    for file, sha256 in older.items():
+        with contextlib.suppress(OSError):  # one that cannot be looked at or removed stays
+            new = any(os.path.samefile(file, own) for own in made)
+            if not new and hashlib.sha256(file.read_bytes()).hexdigest() == sha256:
+                file.unlink()
+
+
+def _files_of(path: Path) -> dict[Path, str]:
+    """The files of rows that a release names, and the SHA-256 that it states of each; none where it is no release."""
+    if not path.is_file():
+        return {}
+    try:
+        body = read_json(path)
+        entries = body.get("projections", body.get("files", []))
+        return {path.parent / check_name(entry["name"]): str(entry["sha256"]) for entry in entries}
+    except (ReleaseError, TypeError, KeyError):
+        return {}
 
 
 def _place(path: Path) -> tuple[int, str]:

@@ -31,6 +31,7 @@ NBSP = "\N{NO-BREAK SPACE}"
 SHOWN_VALUES = 12
 SHOWN_NAMES = 30
 
+OF_ROWS = {"partal", "likely-partal"}  # claims about rows that are joined again, and not about people
 NOT_OF_THE_ROWS = {"counts-differ", "shares-differ", "predictions-differ", "not-covered"}
 STATED = {
     "counts": "the count of every bin",
@@ -112,7 +113,7 @@ def is_bound(audit: Audit) -> bool:
 
 def verdict(audit: Audit) -> tuple[str, str]:
     """The verdict's headline, and what it means in a sentence."""
-    if isinstance(audit, TogetherAudit) and all(claim["requirement"] == "partal" for claim in audit.claims):
+    if isinstance(audit, TogetherAudit) and all(claim["requirement"] in OF_ROWS for claim in audit.claims):
         return _of_rows(audit)
     if audit.holds:
         kept = "every group keeps what is asked of it"
@@ -137,6 +138,10 @@ def verdict(audit: Audit) -> tuple[str, str]:
 def _of_rows(audit: TogetherAudit) -> tuple[str, str]:
     """The verdict where PartAL is all that is claimed: no promise about people."""
     level = f"PartAL is {audit.rejoined.partal:,}, and {audit.claims[0]['k']:,} is claimed."
+    for likely in audit.likely:
+        level += (
+            f" For whoever knows private columns by the stated chances it is {likely:,}, with the stated certainty."
+        )
     if audit.holds:
         return "✓ PartAL holds, which is not k-anonymity", level
     codes = {finding.code for finding in audit.findings if finding.severity == "breach"}
