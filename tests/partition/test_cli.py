@@ -62,6 +62,16 @@ def test_the_frontier_is_told_and_drawn(clinic, shoal):
     assert body["accuracy"] == pytest.approx(chosen)
     assert body["level"] >= 25
     assert load("parts.json").k == 25
+    assert body["projections"] in [point["projections"] for point in body["frontier"]]
+
+
+def test_projections_never_take_the_place_of_the_data(clinic, shoal):
+    (clinic / "clinic.csv").rename(clinic / "parts.1.csv")
+    before = (clinic / "parts.1.csv").read_bytes()
+    code, out, err = shoal("partition", "parts.1.csv", "-k", 25, "-o", "parts.json", *QUICK)
+    assert (code, out) == (1, "")
+    assert "'parts.1.csv': it is read by this command" in err
+    assert (clinic / "parts.1.csv").read_bytes() == before
 
 
 def test_trees_in_place_of_rows(clinic, shoal):

@@ -166,6 +166,9 @@ def partition(
     if roles.target_role == "public":
         raise Usage("shoal partition publishes a private target with every projection: leave it out of --public.")
     rows = table.drop(roles.identifier)
+    features = [name for name in rows.names if name != roles.target]
+    if out is not None and not trees:  # a file for every projection, and there are no more of these than columns
+        output.check_outputs([out.with_suffix(f".{number + 1}.csv") for number in range(len(features))], [source])
     options["public"] = list(roles.public)
     options["domain"] = {name: values for name, values in project.domain.items() if name in rows}
     options["hierarchies"] = None if trees else _hierarchies(project, rows, roles.target)
@@ -178,7 +181,7 @@ def partition(
             search = PartitionedClassifier(privacy=requirement, progress=progress, **options)
             fronts = search.frontiers(rows, roles.target, runs=runs)
         chosen = point_for(best_of(fronts), k).partitioning
-        options["partitioning"] = chosen.named([name for name in rows.names if name != roles.target])
+        options["partitioning"] = chosen.named(features)
     made = None
     if not pareto or out is not None or report is not None:
         made = publish(rows, roles.target, requirement, options, generations)
@@ -192,11 +195,11 @@ def partition(
         draw = [each.points for each in fronts]
         output.write_picture(plot, lambda: plot_frontier(*draw, k=k if project.privacy.get("k") else None).figure)
     if as_json:
-        frontier = {"frontier": frontier_told(fronts)} if fronts else {}
+        frontier = {"frontier": frontier_told(fronts, features)} if fronts else {}
         output.say_json({**frontier, **({} if made is None else made.to_json()), "written": output.written})
         return
     if fronts:
-        say_frontier(fronts)
+        say_frontier(fronts, features)
     if made is not None:
         made.say()
     for path in output.written:

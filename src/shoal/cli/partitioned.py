@@ -97,11 +97,11 @@ def watched(generations: int) -> Iterator[Any]:
         yield progress
 
 
-def say_frontier(fronts: list[Frontier]) -> None:
+def say_frontier(fronts: list[Frontier], features: list[str]) -> None:
     """Print a frontier, a line a point."""
     lines = [
         (each["level"], each["accuracy"], len(each["projections"]), "knee" if each["knee"] else "")
-        for each in frontier_told(fronts)
+        for each in frontier_told(fronts, features)
     ]
     header = ("level", "accuracy", "projections", "")
     output.say_table(header, lines, right=header[:3])
@@ -110,13 +110,18 @@ def say_frontier(fronts: list[Frontier]) -> None:
     output.say()
 
 
-def frontier_told(fronts: list[Frontier]) -> list[dict[str, Any]]:
+def frontier_told(fronts: list[Frontier], features: list[str]) -> list[dict[str, Any]]:
     """A frontier as plain JSON."""
     from shoal.partition.pareto import knees
 
     points = best_of(fronts)
     bent = set(knees(points))
     return [
-        {"level": each.level, "accuracy": each.accuracy, "projections": each.partitioning.features, "knee": i in bent}
+        {
+            "level": each.level,
+            "accuracy": each.accuracy,
+            "projections": each.partitioning.named(features),
+            "knee": i in bent,
+        }
         for i, each in enumerate(points)
     ]
