@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks for the curves of trees: a hump, one series at most another, how far apart two are in proportion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds
+
+
+@check("hump")
+def hump(points: Points, *, series: str, x: X, panel: str = "") -> Outcome:
+    """A series is higher at a place than at the ones right before and after it."""
+    own = points.of(series, panel)
+    places = list(own)
+    if x not in own or not 0 < places.index(x) < len(places) - 1:
+        return depends(f"{x} or what is beside it was not measured.")
+    before, after = (places[places.index(x) + step] for step in (-1, 1))
+    told = f"{series} is {own[before]:.4g} at {before}, {own[x]:.4g} at {x} and {own[after]:.4g} at {after}."
+    return holds(told) if own[before] < own[x] > own[after] else fails(told)
+
+
+@check("at-most")
+def at_most(
+    points: Points, *, series: str, other: str, slack: float = 0.0, places: Sequence[X] | None = None, panel: str = ""
+) -> Outcome:
+    """A series is at most another one, and this much more, at all places or at those named."""
+    own, others = points.of(series, panel), points.of(other, panel)
+    over = {x: own[x] - others[x] for x in own if x in others and (places is None or x in places)}
+    if not over:
+        return depends("Nothing was measured of both.")
+    worst = max(over, key=lambda x: over[x])
+    told = f"{series} less {other} is at most {over[worst]:+.4g}, at {worst}; allowed are {slack:+.4g}."
+    right = sum(value <= slack for value in over.values())
+    if right == len(over):
+        return holds(told)
+    return depends(f"At {right} of {len(over)} places; {told}") if right > len(over) / 2 else fails(told)
+
+
+@check("ratio")
+def ratio(points: Points, *, first: str, second: str, low: float, high: float, panel: str = "") -> Outcome:
+    """The first series over the second one, averaged over the places that both have, lies between two numbers."""
+    one, two = points.of(first, panel), points.of(second, panel)
+    found = [one[x] / two[x] for x in one if two.get(x)]
+    if not found:
+        return depends("Nothing was measured of both.")
+    told = f"{first} over {second} is {fmean(found):.3f} on average, from {min(found):.3f} to {max(found):.3f}."
+    return holds(told) if low <= fmean(found) <= high else fails(told)
+
+
+@check("not-above-published")
+def not_above_published(points: Points, *, series: str, other: str, panel: str = "") -> Outcome:
+    """A series of ours is nowhere above what was published of another one."""
+    own = points.of(series, panel)
+    theirs = {each.x: each.value for each in points.published if (each.series, each.panel) == (other, panel)}
+    places = [x for x in own if x in theirs]
+    above = [x for x in places if own[x] > theirs[x]]
+    told = f"{series} is at or below the published {other} at {len(places) - len(above)} of {len(places)} places."
+    if not places:
+        return depends("Nothing was measured where something is published.")
+    return fails(told) if above else holds(told)
