@@ -27,7 +27,7 @@ C45 = {"columns": "all", "method": "tree", "variant": "c45"}
 class AdultFacts:
     """Numbers of the text, each from a function of the data."""
 
-    sources = ("shoal.papers.adult", "shoal.papers.recipes.trees")
+    sources = ("shoal.papers.adult", "shoal.papers.recipes.trees", "shoal.papers.recipes.tree_facts")
 
     def units(self, parameters: Parameters) -> Iterable[Unit]:
         """A unit for each fact."""

@@ -57,7 +57,7 @@ def columns_of(adult: Adult, which: str) -> list[str]:
 class AdultTrees:
     """A method at a level of privacy, on the papers' own training and test rows."""
 
-    sources = ("shoal.papers.adult",)
+    sources = ("shoal.papers.adult", "shoal.papers.recipes.trees")
 
     def units(self, parameters: Parameters) -> Iterable[Unit]:
         """A unit for each series and level; one for a series that has no levels."""

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that most claims need: order, differences, thresholds, and nearness to what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from statistics import fmean
+
+from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds
+
+MOST = 0.5  # of the places: a claim that holds in fewer does not hold
+
+
+@check("as-published")
+def as_published(points: Points, *, series: Sequence[str] = (), share: float = 1.0) -> Outcome:
+    """Our numbers are within the tolerance of the published ones, at least this share of them.
+
+    `series`: only these; all by default.
+    """
+    pairs = []
+    for each in points.published:
+        ours = points.of(each.series, each.panel).get(each.x)
+        if ours is not None and (not series or each.series in series):
+            pairs.append((each, ours))
+    near = sum(each.agrees(ours) for each, ours in pairs)
+    worst = max(pairs, key=lambda pair: abs(pair[1] - pair[0].value), default=None)
+    if worst is None:
+        return depends("None of the published numbers was measured.")
+    far = worst[1] - worst[0].value
+    told = f"{near} of {len(pairs)} numbers are as near as asked; the farthest is {far:+.4g} off."
+    return holds(told) if near >= share * len(pairs) else _part(near, len(pairs), told)
+
+
+@check("order")
+def order(
+    points: Points, *, series: Sequence[str], panels: Sequence[str] | None = None, slack: float = 0.0, most: float = 1.0
+) -> Outcome:
+    """At each place every series is at or above the next one, best first; `slack` is how far below it may be.
+
+    It holds where at least `most` of all comparisons do.
+    """
+    right = total = 0
+    wrong: list[str] = []
+    for panel in _panels(points, panels):
+        for first, second in pairwise(series):
+            one, two = points.of(first, panel), points.of(second, panel)
+            for x in [x for x in one if x in two]:
+                total += 1
+                if one[x] >= two[x] - slack:
+                    right += 1
+                else:
+                    wrong.append(f"{_at(panel, x)}{first} {one[x]:.4g}, {second} {two[x]:.4g}")
+    told = f"{right} of {total} comparisons are in this order"
+    told += "." if not wrong else f"; not {'; '.join(wrong[:3])}{' …' if len(wrong) > 3 else ''}."
+    return _part(right, total, told, most=most)
+
+
+@check("mean-difference")
+def mean_difference(
+    points: Points,
+    *,
+    first: str,
+    second: str,
+    low: float = -float("inf"),
+    high: float = float("inf"),
+    panels: Sequence[str] | None = None,
+) -> Outcome:
+    """The first series less the second, averaged over the places that both have, lies between two numbers."""
+    gaps = [
+        points.of(first, panel)[x] - points.of(second, panel)[x]
+        for panel in _panels(points, panels)
+        for x in points.of(first, panel)
+        if x in points.of(second, panel)
+    ]
+    if not gaps:
+        return depends("Nothing was measured of both.")
+    told = f"{first} less {second} is {fmean(gaps):+.2f} on average, from {min(gaps):+.2f} to {max(gaps):+.2f}."
+    return holds(told) if low <= fmean(gaps) <= high else fails(told)
+
+
+@check("zero-from")
+def zero_from(points: Points, *, series: str, x: float, panel: str = "") -> Outcome:
+    """A series is zero from a place on, and nowhere before it."""
+    own = points.of(series, panel)
+    zero = [place for place, value in own.items() if value == 0]
+    told = f"{series} is zero at {', '.join(map(str, zero)) or 'no place'} of {', '.join(map(str, own))}."
+    return holds(told) if zero == [place for place in own if float(place) >= x] else fails(told)
+
+
+@check("bounds")
+def bounds(
+    points: Points,
+    *,
+    series: Sequence[str],
+    low: float = -float("inf"),
+    high: float = float("inf"),
+    places: Sequence[X] | None = None,
+    panels: Sequence[str] | None = None,
+    most: float = 1.0,
+) -> Outcome:
+    """Every value of some series, or at some places of them, lies between two numbers."""
+    values = [
+        value
+        for panel in _panels(points, panels)
+        for name in series
+        for x, value in points.of(name, panel).items()
+        if places is None or x in places
+    ]
+    if not values:
+        return depends("Nothing of it was measured.")
+    inside = sum(low <= value <= high for value in values)
+    told = f"{inside} of {len(values)} values are; they run from {min(values):.4g} to {max(values):.4g}."
+    return _part(inside, len(values), told, most=most)
+
+
+@check("falls")
+def falls(points: Points, *, series: Sequence[str], panels: Sequence[str] | None = None, slack: float = 0.0) -> Outcome:
+    """Each series ends lower than it begins, and no step of it rises by more than `slack`."""
+    return _trend(points, series, panels, lambda before, after: after - before <= slack, sign=-1)
+
+
+@check("rises")
+def rises(points: Points, *, series: Sequence[str], panels: Sequence[str] | None = None, slack: float = 0.0) -> Outcome:
+    """Each series ends higher than it begins, and no step of it falls by more than `slack`."""
+    return _trend(points, series, panels, lambda before, after: before - after <= slack, sign=1)
+
+
+def _trend(
+    points: Points,
+    series: Sequence[str],
+    panels: Sequence[str] | None,
+    allowed: Callable[[float, float], bool],
+    *,
+    sign: int,
+) -> Outcome:
+    right, told = 0, []
+    for panel in _panels(points, panels):
+        for name in series:
+            own = points.of(name, panel)
+            values = list(own.values())
+            if len(values) > 1:
+                steps = [allowed(*pair) for pair in pairwise(values)]
+                right += all(steps) and sign * (values[-1] - values[0]) > 0
+                told.append(f"{panel + ': ' if panel else ''}{name} {values[0]:.4g} to {values[-1]:.4g}")
+    return _part(right, len(told), f"{right} of {len(told)} do ({'; '.join(told[:4])}{' …' if len(told) > 4 else ''}).")
+
+
+def _part(right: int, total: int, told: str, most: float = 1.0) -> Outcome:
+    """Holds in enough of all places, depends in more than half of them, else it does not."""
+    if total == 0:
+        return depends("Nothing of it was measured.")
+    if right >= most * total:
+        return holds(told)
+    return depends(told) if right > MOST * total else fails(told)
+
+
+def _panels(points: Points, panels: Sequence[str] | None) -> Sequence[str]:
+    return points.panels() if panels is None else panels
+
+
+def _at(panel: str, x: X) -> str:
+    return f"{panel + ', ' if panel else ''}at {x}: "
