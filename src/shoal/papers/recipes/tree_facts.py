@@ -1,50 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers about trees on Adult that the text of VLDB'08 Sect. 6 and PKDD'06 Sect. 4 states, one by one.
 
-The parameter `facts` lists functions of this file; each gives some numbers by the words they are listed under. All points
-are of the series ``value``.
+A fact asks for units of the recipe ``adult-trees`` and makes numbers of what they measured, each under some words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from shoal.papers.adult import CATEGORICAL, FIGURE_6, TARGET, Adult
-from shoal.papers.data import Data
-from shoal.papers.recipes.trees import TABLES, AdultTrees, diversity_of
-from shoal.papers.registry import Measured, Parameters, Point, Unit, recipe
+from shoal.privacy import EntropyDiversity
 
 Numbers = Mapping[str, float]
+Options = Mapping[str, Any]
 ID3 = {"columns": "categorical", "method": "tree", "variant": "id3"}
 C45 = {"columns": "all", "method": "tree", "variant": "c45"}
+YES = " (1: yes)"
 
 
-@recipe("adult-facts")
-class AdultFacts:
-    """Numbers of the text, each from a function of the data."""
+@dataclass(frozen=True)
+class Fact:
+    """Options of the units that are asked for, and what numbers come of their results."""
 
-    sources = ("shoal.papers.adult", "shoal.papers.recipes.trees", "shoal.papers.recipes.tree_facts")
-
-    def units(self, parameters: Parameters) -> Iterable[Unit]:
-        """A unit for each fact."""
-        return [Unit({"fact": name}, TABLES, weight=10) for name in parameters["facts"]]
-
-    def measure(self, options: Parameters, data: Data) -> Any:
-        """The numbers of one fact."""
-        return FACTS[options["fact"]](data)
-
-    def points(self, parameters: Parameters, measured: Sequence[Measured]) -> Iterable[Point]:
-        """All numbers by their words."""
-        return [Point("value", words, value) for each in measured for words, value in each.result.items()]
+    asks: Sequence[Options]
+    tells: Callable[[Sequence[Any]], Numbers]
 
 
-def rows(data: Data) -> Numbers:
+def by_k(tree: Options) -> list[Options]:
+    """The units of a tree at the thirteen k."""
+    return [{**tree, "k": k} for k in FIGURE_6]
+
+
+def after_tds(tree: Options) -> Options:
+    """The options of the same tree after TDS, which chose its cut on training and test rows."""
+    return {**tree, "method": "tds", "rows": "both"}
+
+
+def rows_of(adult: Adult) -> Numbers:
     """How many rows are complete, and how many test rows are of the smaller class."""
-    adult = Adult.read(data.folder)
     kinds = [adult.train[name].kind for name in adult.train.names if name != TARGET]
     high = adult.test[TARGET].codes == adult.test[TARGET].names.index(">50K")
     return {
@@ -56,82 +54,74 @@ def rows(data: Data) -> Numbers:
     }
 
 
-def roots(data: Data) -> Numbers:
-    """What the root of the ID3 tree asks at k = 750 and 1000: 1 where the papers say so."""
-    at = {k: AdultTrees().measure({**ID3, "k": k}, data) for k in (750, 1000)}
-    taxonomy = Adult.read(data.folder).hierarchies["marital-status"]
-    second = len({row[1] for row in taxonomy.rows})
-    return {
-        "k = 750: the root asks relationship (1: yes)": float(at[750]["root"] == "relationship"),
-        "k = 750: its branches": at[750]["branches"],
-        "k = 1000: the root asks marital status (1: yes)": float(at[1000]["root"] == "marital-status"),
-        "k = 1000: its branches are the second lowest level (1: yes)": float(at[1000]["branches"] == second),
-    }
-
-
-def limits(data: Data) -> Numbers:
+def limits_of(adult: Adult, at_85: EntropyDiversity) -> Numbers:
     """Entropy and ℓ of 85 % confidence, that of the root, and the lowest after one split of the root."""
-    adult = Adult.read(data.folder)
-    asked = diversity_of(85).l
     counts = adult.train[TARGET].counts()
     return {
-        "entropy at 85 % confidence, nats": float(np.log(asked)),
-        "ℓ at 85 % confidence": float(asked),
+        "entropy at 85 % confidence, bits": float(np.log2(at_85.l)),
+        "ℓ at 85 % confidence": float(at_85.l),
         "confidence at the root, %": 100 * float(counts.max() / counts.sum()),
-        "lowest confidence of a split of the root, eight columns, %": 100 * min(_splits(adult)),
+        "lowest confidence of a split of the root, eight columns, %": 100 * min(_after_a_split(adult)),
     }
 
 
-def _splits(adult: Adult) -> list[float]:
+def _after_a_split(adult: Adult) -> list[float]:
     """The highest confidence after each split of the root by a column, at each level of its taxonomy."""
     target, found = adult.train[TARGET], []
     for name in CATEGORICAL:
         column = adult.train[name]
         for level in adult.hierarchies[name].bind(column).maps:
             part = level[column.codes]
-            counts = np.zeros((part.max() + 1, target.n_codes))
+            counts = np.zeros((part.max() + 1, target.n_codes), dtype=np.int64)
             np.add.at(counts, (part, target.codes), 1)
-            people = counts.sum(axis=1)
-            if (people > 0).sum() > 1:
-                found.append(float((counts.max(axis=1)[people > 0] / people[people > 0]).max()))
+            counts = counts[counts.any(axis=1)]
+            if len(counts) > 1:
+                found.append(float((counts.max(axis=1) / counts.sum(axis=1)).max()))
     return found
 
 
-def reductions(data: Data) -> Numbers:
-    """By how many points the error is below that after TDS, on average over the thirteen k."""
+def _roots(trees: Sequence[Any]) -> Numbers:
+    at_750, at_1000 = trees
     return {
-        "below TDS with 8 columns, points": _below(data, ID3),
-        "below TDS with 14 columns, points": _below(data, C45),
+        "k = 750: the root asks relationship" + YES: float(at_750["root"] == "relationship"),
+        "k = 750: its branches": at_750["branches"],
+        "k = 1000: the root asks marital status" + YES: float(at_1000["root"] == "marital-status"),
+        "k = 1000: at its second lowest level" + YES: float(at_1000["level"] == 1),
     }
 
 
-def _below(data: Data, tree: Mapping[str, Any]) -> float:
-    tds = {**tree, "method": "tds", "rows": "both"}
-    run = AdultTrees().measure
-    return fmean(run({**tds, "k": k}, data)["error"] - run({**tree, "k": k}, data)["error"] for k in FIGURE_6)
+def _reduction(columns: int) -> Callable[[Sequence[Any]], Numbers]:
+    def tells(found: Sequence[Any]) -> Numbers:
+        trees, after = found[: len(FIGURE_6)], found[len(FIGURE_6) :]
+        below = fmean(two["error"] - one["error"] for one, two in zip(trees, after, strict=True))
+        return {f"below TDS with {columns} columns, points": below}
+
+    return tells
 
 
-def exposure(data: Data) -> Numbers:
-    """From which of the thirteen k on nobody's class is certain, and how many people's is at smaller ones."""
-    found: dict[str, float] = {}
-    for name, tree in (("ID3", ID3), ("C4.5", C45)):
-        exposed = {k: AdultTrees().measure({**tree, "k": k}, data)["exposed"] for k in FIGURE_6}
-        some = [k for k in FIGURE_6 if exposed[k] > 0]
-        found[f"{name}: smallest k at which nobody is exposed"] = next(k for k in FIGURE_6 if k > max(some, default=0))
-        found[f"{name}: largest share exposed, %"] = max(exposed.values())
-    return found
+def _exposure(name: str) -> Callable[[Sequence[Any]], Numbers]:
+    def tells(trees: Sequence[Any]) -> Numbers:
+        some = [k for k, tree in zip(FIGURE_6, trees, strict=True) if tree["exposed"] > 0]
+        return {
+            f"{name}: smallest k from which nobody is exposed": next(k for k in FIGURE_6 if k > max(some, default=0)),
+            f"{name}: largest share exposed, %": max(tree["exposed"] for tree in trees),
+        }
+
+    return tells
 
 
-def seconds(data: Data) -> Numbers:
-    """CPU seconds of the slowest of the trees of each kind, its audit included."""
-    return {
-        f"slowest k-anonymous {name}, seconds": max(
-            AdultTrees().measure({**tree, "k": k}, data)["seconds"] for k in FIGURE_6
-        )
-        for name, tree in (("ID3", ID3), ("C4.5", C45))
-    }
+def _seconds(name: str) -> Callable[[Sequence[Any]], Numbers]:
+    return lambda trees: {f"slowest k-anonymous {name}, seconds": max(tree["seconds"] for tree in trees)}
 
 
-FACTS: Mapping[str, Callable[[Data], Numbers]] = {
-    each.__name__: each for each in (rows, roots, limits, reductions, exposure, seconds)
+FACTS: Mapping[str, Fact] = {
+    "rows": Fact([{"method": "rows"}], lambda found: found[0]),
+    "limits": Fact([{"method": "limits"}], lambda found: found[0]),
+    "roots": Fact([{**ID3, "k": 750}, {**ID3, "k": 1000}], _roots),
+    "below TDS, 8 columns": Fact([*by_k(ID3), *by_k(after_tds(ID3))], _reduction(8)),
+    "below TDS, 14 columns": Fact([*by_k(C45), *by_k(after_tds(C45))], _reduction(14)),
+    "exposure of ID3": Fact(by_k(ID3), _exposure("ID3")),
+    "exposure of C4.5": Fact(by_k(C45), _exposure("C4.5")),
+    "seconds of ID3": Fact(by_k(ID3), _seconds("ID3")),
+    "seconds of C4.5": Fact(by_k(C45), _seconds("C4.5")),
 }
