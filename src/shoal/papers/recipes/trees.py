@@ -3,7 +3,7 @@
 
 Each unit is one method at one level of privacy. The parameters of an experiment:
 
-- `columns`: ``"categorical"`` (the eight of the papers), ``"seven"`` (those without relationship) or ``"all"``; a series
+- `columns`: ``"categorical"`` (the eight of the papers), ``"seven"`` (without relationship) or ``"all"``; a series
   may have its own;
 - `at`: what stands on the axis, ``"k"`` or ``"limit"`` (an attacker's confidence, in percent); `levels`: its values;
 - `measure`: what is shown, a key of what `measure` returns;
