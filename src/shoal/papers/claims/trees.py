@@ -60,3 +60,46 @@ def not_above_published(points: Points, *, series: str, other: str, panel: str =
     if not places:
         return depends("Nothing was measured where something is published.")
     return fails(told) if above else holds(told)
+
+
+@check("best-of-mean")
+def best_of_mean(points: Points, *, series: str, others: str, panel: str = "", slack: float = 0.0) -> Outcome:
+    """The mean of a series is at least that of every series whose name ends so, over the places that both have."""
+    own = points.of(series, panel)
+    gaps = {}
+    for name in points.series(panel):
+        theirs = points.of(name, panel)
+        places = [x for x in own if x in theirs]
+        if name.endswith(others) and places:
+            gaps[name] = fmean(own[x] - theirs[x] for x in places)
+    if not gaps:
+        return depends("Nothing was measured of both.")
+    nearest = min(gaps, key=lambda name: gaps[name])
+    right = sum(gap >= -slack for gap in gaps.values())
+    told = f"It is at least as high as {right} of {len(gaps)}; the nearest is {nearest}, {gaps[nearest]:+.2f} away."
+    if right == len(gaps):
+        return holds(told)
+    return depends(told) if right > len(gaps) / 2 else fails(told)
+
+
+@check("at-least-x")
+def at_least_x(points: Points, *, series: Sequence[str], panel: str = "") -> Outcome:
+    """Every value of some series is at least its place on the axis: no group is below k."""
+    return _against_x(points, series, panel, below=False)
+
+
+@check("below-x")
+def below_x(points: Points, *, series: Sequence[str], panel: str = "") -> Outcome:
+    """Every value of some series is below its place on the axis: some group is below k."""
+    return _against_x(points, series, panel, below=True)
+
+
+def _against_x(points: Points, series: Sequence[str], panel: str, *, below: bool) -> Outcome:
+    pairs = [(float(x), value) for name in series for x, value in points.of(name, panel).items()]
+    if not pairs:
+        return depends("Nothing of it was measured.")
+    right = sum((value < x) == below for x, value in pairs)
+    told = f"In {right} of {len(pairs)} places; the values run from {min(v for _, v in pairs):.0f}."
+    if right == len(pairs):
+        return holds(told)
+    return depends(told) if right > len(pairs) / 2 else fails(told)
