@@ -51,7 +51,7 @@ class Done:
     units, measured
         How many units it has, and how many were measured.
     seconds
-        How long these took, one after the other.
+        The CPU seconds of all of them.
     kept
         The files of the units.
     """
@@ -193,14 +193,14 @@ def _one_thread() -> None:
 
 def _measure(planned: Planned, data: Data, folder: Path) -> str | None:
     """Measure one unit and keep it; a sentence where it cannot be measured."""
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         result: Any = get_recipe(planned.recipe).measure(planned.unit.options, data)
     except ShoalError as error:
         return str(error)
     except Exception as error:
         return f"unexpected {type(error).__name__}: {error}"
-    Store(folder).write(planned.key, planned.recipe, planned.unit, result, time.perf_counter() - start)
+    Store(folder).write(planned.key, planned.recipe, planned.unit, result, time.process_time() - start)
     return None
 
 

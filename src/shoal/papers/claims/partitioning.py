@@ -11,7 +11,8 @@ from shoal.papers.registry import Outcome, Points, X, check, depends, fails, hol
 @check("beats-baseline")
 def beats_baseline(points: Points, *, series: str, tables: Sequence[str]) -> Outcome:
     """Of each table, some level above 1 is more accurate than the original columns, for all learners."""
-    above, below = [], []
+    above: list[str] = []
+    below: list[str] = []
     for panel in points.panels():
         if panel.split(",")[0] in tables:
             own = points.of(series, panel)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accuracy by level of partitionings, of TDS and of TDR, and all tests between them (Matatov et al., Tables 1, 3 to 6)."""
+"""Accuracy by level of partitionings, TDS and TDR, and all tests between them (Matatov et al., Tables 1, 3 to 6)."""
 
 from __future__ import annotations
 

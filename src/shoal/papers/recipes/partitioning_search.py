@@ -74,8 +74,9 @@ class PartitioningTime:
             found.setdefault(each.result["rows"], []).append(each.result["seconds"] / 60)
         for rows, minutes in found.items():
             yield Point("DMPD", rows, float(np.mean(minutes)))
-        sizes, minutes = np.log(list(found)), np.log([np.mean(own) for own in found.values()])
-        yield Point("exponent", "minutes by rows", float(np.polyfit(sizes, minutes, 1)[0]), "growth")
+        means = [float(np.mean(own)) for own in found.values()]
+        power = float(np.polyfit(np.log(list(found)), np.log(means), 1)[0])
+        yield Point("exponent", "minutes by rows", power, "growth")
 
 
 @recipe("partitioning-settings")

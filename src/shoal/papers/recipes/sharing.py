@@ -58,8 +58,8 @@ class Sharing:
     """What joint models learn from the unpruned trees of one to ten owners.
 
     Parameters of experiments: `tables`, `folds` and `shares` (of the rows) by table, `passes`, `owners`; and what is
-    shown: `measure`, `learners`, `methods`, and by which of ``"table"``, ``"learner"`` and ``"method"`` there are `panels`
-    and `series`.
+    shown: `measure`, `learners`, `methods`, and by which of ``"table"``, ``"learner"`` and ``"method"`` there are
+    `panels` and `series`.
     """
 
     sources = ("shoal.papers.sharing", "shoal.papers.sharing_data")
