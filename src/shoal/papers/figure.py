@@ -14,11 +14,11 @@ from shoal.papers.registry import Points, X
 from shoal.report.draw import CLASS_COLOURS, FAINT, INK, OTHER_COLOUR
 
 WIDTH = 940
-LEFT, RIGHT, TOP, BOTTOM, GAP = 50, 12, 26, 44, 18
+LEFT, RIGHT, TOP, BOTTOM, GAP = 62, 12, 26, 44, 16
 HEIGHTS = {1: 330, 2: 270, 3: 216}  # of a panel, by columns
 SOFT = "#56616e"
 MARKERS = ("circle", "square", "up", "diamond", "down", "cross")
-LETTER = 6.4  # about the width of one
+LETTER = 7.0  # about the width of one
 LEGEND = 22  # height of a line of the legend
 Values = dict[X, float]
 
@@ -210,7 +210,7 @@ def _legend(names: Sequence[str], *, published: bool) -> tuple[str, float]:
     entries = [(name, number, False) for number, name in enumerate(names)]
     entries += [("hollow, dashed: as published", 0, True)] if published else []
     for name, number, hollow in entries:
-        long = 34 + len(name) * LETTER + 14
+        long = 32 + len(name) * LETTER + 20
         if x + long > WIDTH and x > 6:
             x, y = 6.0, y + LEGEND
         parts.append(_series([(x, y - 4), (x + 24, y - 4)], number, hollow=hollow))

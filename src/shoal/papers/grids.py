@@ -52,7 +52,13 @@ def grids(experiment: Experiment, points: Points) -> list[Grid]:
     panels = dict.fromkeys([*points.panels(), *(each.panel for each in experiment.published)])
     for panel in panels:
         together.setdefault(_places(points, experiment.published, panel), []).append(panel)
-    return [_grid(experiment, points, places, own) for places, own in together.items()]
+    found = []
+    for places, own in together.items():
+        if len(places) > MOST_COLUMNS:
+            found += [_turned(_grid(experiment, points, places, [panel]), panel) for panel in own]
+        else:
+            found.append(_grid(experiment, points, places, own))
+    return found
 
 
 def _places(points: Points, published: Sequence[Published], panel: str) -> tuple[X, ...]:
@@ -77,11 +83,17 @@ def _grid(experiment: Experiment, points: Points, places: Sequence[X], panels: S
     else:
         lines = [line[1:] for line in lines]
     words = 3 if any(panels) else 2
-    if len(places) <= MOST_COLUMNS:
-        return Grid(tuple(head), tuple(map(tuple, lines)), words)
-    named = [" ".join(cell.text for cell in line[:words] if cell.text) for line in lines]
-    turned = [(Cell(_shown(x)), *(line[words + number] for line in lines)) for number, x in enumerate(places)]
-    return Grid((experiment.plot.x, *named), tuple(turned), 1)
+    return Grid(tuple(head), tuple(map(tuple, lines)), words)
+
+
+def _turned(grid: Grid, panel: str) -> Grid:
+    """The same table with a line for each place, and a column for each series."""
+    named = [" ".join(cell.text for cell in row[grid.words - 2 : grid.words] if cell.text) for row in grid.rows]
+    lines = [
+        (Cell(place), *(row[number] for row in grid.rows))
+        for number, place in enumerate(grid.header[grid.words :], grid.words)
+    ]
+    return Grid((panel or grid.header[0], *named), tuple(lines), 1)
 
 
 def _lines(

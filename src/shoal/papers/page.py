@@ -29,7 +29,7 @@ figcaption{font-size:.875rem;color:var(--soft);margin-top:6px}
 .scroll{overflow-x:auto}table.numbers{font-size:.82rem;width:auto;min-width:60%;margin:10px 0 12px}
 table.numbers th,table.numbers td{padding:2px 14px 2px 0}table.numbers tr.paper td,table.numbers tr.difference td{
 color:var(--soft)}table.numbers td{border-bottom:0}table.numbers tr.ours td{border-top:1px solid var(--line)}
-table.numbers td.off{color:var(--bad);font-weight:600}
+table.numbers tr td.off{color:var(--bad);font-weight:600}
 ul.claims{list-style:none;padding:0;margin:8px 0}ul.claims li{display:grid;grid-template-columns:112px 1fr;gap:10px;
 margin:7px 0}ul.claims p{margin:0}.how{font-size:.84rem;color:var(--soft);margin:8px 0 0}
 .how dt{float:left;clear:left;width:84px;font-weight:600}.how dd{margin:0 0 2px 92px}
@@ -86,7 +86,7 @@ def write_page(path: Path, done: Sequence[Done]) -> list[Path]:
     told = [Told.of(each) for each in done]
     pictures = path.with_name(f"{path.stem}-pictures")
     drawn = {f"{each.experiment.id}.svg": each.figure for each in told if each.figure}
-    drawn |= {"agreement.svg": agreement_svg([one for each in told for one in each.beside])}
+    drawn |= {"agreement.svg": agreement_svg(_percentages(told))}
     drawn = {name: svg for name, svg in drawn.items() if svg}
     if drawn:
         pictures.mkdir(exist_ok=True)
@@ -95,6 +95,11 @@ def write_page(path: Path, done: Sequence[Done]) -> list[Path]:
     write_atomically(path.with_suffix(".md"), page_markdown(told, pictures.name))
     write_atomically(path, page_html(told))
     return [path, path.with_suffix(".md"), *(pictures / name for name in drawn)]
+
+
+def _percentages(told: Sequence[Told]) -> list[Beside]:
+    """Published numbers that are per cent."""
+    return [one for each in told if "%" in each.experiment.plot.y for one in each.beside]
 
 
 def counts(told: Iterable[Told]) -> tuple[int, int, int, int]:
@@ -138,7 +143,7 @@ def _summary_html(told: Sequence[Told]) -> str:
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(more)}</small></dd></div>"
         for name, value, more in facts
     )
-    agreement = agreement_svg([one for each in told for one in each.beside])
+    agreement = agreement_svg(_percentages(told))
     figure = (
         f"<figure>{agreement}<figcaption>Every published percentage that has a tolerance, against ours. On the dashed "
         "line they are the same; orange ones are farther off than the tolerance.</figcaption></figure>"
@@ -221,8 +226,9 @@ def _judged_html(one: Judged) -> str:
     if one.outcome.verdict != "holds" and one.claim.otherwise:
         why = f"<p class='small'><b>Why:</b> {escape(one.claim.otherwise)}</p>"
     return (
-        f"<li><div>{_tag(one)}</div><div><p>{escape(one.claim.says)} <span class='soft small'>"
-        f"({escape(one.claim.place)})</span></p><p class='small soft'>{escape(one.outcome.sentence)}</p>{why}</div></li>"
+        f"<li><div>{_tag(one)}</div><div><p>{escape(one.claim.says)} "
+        f"<span class='soft small'>({escape(one.claim.place)})</span></p>"
+        f"<p class='small soft'>{escape(one.outcome.sentence)}</p>{why}</div></li>"
     )
 
 
@@ -296,7 +302,7 @@ def page_markdown(told: Sequence[Told], pictures: str) -> str:
         f"# {TITLE}",
         f"{hold} of {claims} claims hold; {near} of {numbers} published numbers are as near as their tolerance asks.",
     ]
-    if agreement_svg([one for each in told for one in each.beside]):
+    if agreement_svg(_percentages(told)):
         parts.append(f"![Published numbers against ours]({pictures}/agreement.svg)")
     parts += ["## Claims", claims_markdown(told)]
     for paper, (name, citation) in PAPERS.items():

@@ -247,4 +247,5 @@ def _at(panel: str, x: X) -> str:
 
 def _some(told: Sequence[str]) -> str:
     """The first few of many."""
-    return "; ".join(told[:SHOWN]) + (" …" if len(told) > SHOWN else "")
+    more = len(told) - SHOWN
+    return "; ".join(told[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
