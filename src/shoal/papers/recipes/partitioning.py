@@ -39,7 +39,7 @@ METHODS = {
 BASELINE = "baseline"
 SIGNIFICANT = 0.05
 TEST = "significant (5 × 2 cv F, 0.05)"
-SECONDS = {"adult": {"c45": 420, "bayes": 150}, "nursery": {"c45": 50, "bayes": 45}}  # of a whole repetition
+SECONDS = {"adult": {"c45": 190, "bayes": 55}, "nursery": {"c45": 45, "bayes": 40}}  # of a whole repetition
 Cell = tuple[str, int, str, str, int]  # table, public features, learner, method, k
 Cells = dict[Cell, NDArray[np.float64]]
 
@@ -54,8 +54,9 @@ def tables_of(table: str) -> tuple[str, ...]:
 class Partitioning:
     """One repetition of 5 × 2 cv of one table, learner and set of public features is a unit; `show` says what of it.
 
-    Parameters of experiments: `tables`, `learners`, `tops`, `repetitions`, `variants`, `population`, `generations`, and
-    `show`: ``"levels"`` (Table 1), ``"beside"`` (Tables 3 to 6, with `rival`) or ``"tests"`` (all significance tests).
+    Parameters of experiments: `tables`, `learners`, `tops`, `repetitions`, `population`, `generations`, `cuts` (tables
+    that are measured with cuts of all rows as well), and `show`: ``"levels"`` (Table 1), ``"beside"`` (Tables 3 to 6,
+    with `rival`) or ``"tests"`` (all significance tests).
     """
 
     sources = ("shoal.papers.dmpd", "shoal.papers.dmpd_data")
@@ -67,19 +68,18 @@ class Partitioning:
             for table in parameters["tables"]:
                 for top in dict.fromkeys(min(top, MOST_PUBLIC.get(table, 9)) for top in parameters["tops"]):
                     for learner in parameters["learners"]:
-                        for variant in parameters["variants"]:
-                            if variant == "own" or top == min(9, MOST_PUBLIC.get(table, 9)):
-                                options = {
-                                    "table": table,
-                                    "top": top,
-                                    "learner": learner,
-                                    "repetition": repetition,
-                                    "variant": variant,
-                                    "population": parameters["population"],
-                                    "generations": parameters["generations"],
-                                }
-                                whole = SECONDS.get(table, {}).get(learner, 25)
-                                yield Unit(options, tables_of(table), weight=3 + whole * (0.2 + 0.8 * size))
+                        for variant in ("own", "cuts") if table in parameters["cuts"] else ("own",):
+                            options = {
+                                "table": table,
+                                "top": top,
+                                "learner": learner,
+                                "repetition": repetition,
+                                "variant": variant,
+                                "population": parameters["population"],
+                                "generations": parameters["generations"],
+                            }
+                            whole = SECONDS.get(table, {}).get(learner, 22)
+                            yield Unit(options, tables_of(table), weight=2 + whole * (0.15 + 0.85 * size))
 
     def measure(self, options: Parameters, data: Data) -> Any:
         """Both halves of one repetition, all methods and levels."""
