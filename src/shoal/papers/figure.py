@@ -191,7 +191,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def _step(low: float, high: float) -> float:
-    rough = (high - low) / 5
+    rough = (high - low) / 6
     power = 10.0 ** math.floor(math.log10(rough))
     return next(times * power for times in (1, 2, 5, 10) if times * power >= rough * 0.999)
 

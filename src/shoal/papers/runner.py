@@ -104,7 +104,7 @@ class Runs:
         quick
             With the quick parameters.
         jobs
-            How many processes; None: as many as there are cores.
+            How many processes; None: as many as there are cores; 1: this one.
         tell
             Called after every unit.
 
@@ -165,6 +165,11 @@ class Runs:
 def _measure_all(
     order: Sequence[tuple[Planned, Data]], store: Store, jobs: int
 ) -> Iterable[tuple[Planned, Failure | None]]:
+    if jobs == 1:
+        for planned, data in order:
+            why = _measure(planned, data, store.folder)
+            yield planned, None if why is None else Failure(planned, why)
+        return
     if not order:
         return
     # a fresh process: a fork of one that has threads may hang
