@@ -23,7 +23,7 @@ papers = typer.Typer(
     name="papers",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run every table and figure of the papers, beside its published numbers.\n\n"
+    help="Run the experiments of the papers anew.\n\nEvery table and figure beside its published numbers. "
     "What was measured is kept in a folder, unit by unit: a run that was cut goes on where it was.",
 )
 
