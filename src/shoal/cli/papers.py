@@ -23,7 +23,7 @@ papers = typer.Typer(
     name="papers",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run every table and figure of the papers, beside its published numbers.\n\n"
+    help="Run the experiments of the papers anew.\n\nEvery table and figure beside its published numbers. "
     "What was measured is kept in a folder, unit by unit: a run that was cut goes on where it was.",
 )
 
@@ -195,3 +195,41 @@ def _say(done: Done) -> None:
     for each in judge(done.experiment, done.points):
         output.say(f"  {each.outcome.verdict}: {each.claim.says}", styles[each.outcome.verdict])
         output.say(f"      {each.outcome.sentence}")
+
+
+@papers.command()
+def report(
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Where to write the page.")] = Path(
+        "papers.html"
+    ),
+    quick: Quick = False,
+    data: DataFolder = None,
+    results: Results = FOLDER,
+    as_json: Json = False,
+) -> None:
+    """Write all results as a page: HTML in one file, and Markdown with its pictures beside it.
+
+    Of each experiment the whole run is shown if it is there, else the quick one.
+    """
+    from shoal.papers.experiment import all_experiments
+    from shoal.papers.page import write_page
+    from shoal.papers.runner import Runs
+
+    output.check_outputs([out])
+    if out.suffix != ".html":
+        raise Usage("The page is HTML: give -o a name that ends in .html.")
+    runs = Runs(results, data)
+    there, missing = _with_data(runs, list(all_experiments().values()))
+    done = [runs.result(each, quick=True if quick else None) for each in there]
+    if not any(each.points for each in done):
+        raise DataError(
+            "no-results", f"No experiment is measured in {str(results)!r} yet. Try: shoal papers run --all --quick."
+        )
+    output.written.extend(map(str, write_page(out, done)))
+    for experiment, _ in missing:
+        output.note(f"left out for want of data: {experiment.id}.")
+    if as_json:
+        output.say_json({"results": [_result(each) for each in done], "written": output.written})
+        return
+    for path in output.written[:2]:
+        output.say(f"wrote {path}")

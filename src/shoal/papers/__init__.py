@@ -34,7 +34,7 @@ An **experiment** is one file ``experiments/ID.toml``. It says what is measured,
     panel = ""                       # of small multiples; default ""
     x = [10, 25, 50, 100]            # numbers or words
     value = [5198, 5273, 5379, 5439]
-    tolerance = 0                    # how far ours may be; absolute
+    tolerance = 0                    # how far ours may be; absolute. Left out: only shown beside ours
     within = "both"                  # "below": only being lower counts against us; "above": only being higher
 
     [[claims]]

@@ -38,22 +38,27 @@ Side = Literal["both", "below", "above"]
 
 @dataclass(frozen=True)
 class Published:
-    """A number that a paper prints, with its place, and how far ours may be from it."""
+    """A number that a paper prints, with its place, and how far ours may be from it.
+
+    Without a tolerance it is only shown beside ours: of another setting, or not precise.
+    """
 
     series: str
     x: X
     value: float
     place: str
-    tolerance: float
+    tolerance: float | None = None
     panel: str = ""
     within: Side = "both"
 
-    def agrees(self, ours: float) -> bool:
-        """Whether our number is as near as the file allows.
+    def agrees(self, ours: float) -> bool | None:
+        """Whether our number is as near as the file allows; None where there is no tolerance.
 
         >>> Published("DMPD", 50, 83.0, "Table 1", 1.0, within="below").agrees(85.0)
         True
         """
+        if self.tolerance is None:
+            return None
         over = ours - self.value
         slack = self.tolerance + 1e-9
         return (over >= -slack or self.within == "above") and (over <= slack or self.within == "below")

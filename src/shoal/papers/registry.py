@@ -39,7 +39,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Measured:
-    """A unit's options, what was measured (plain values), and the seconds it took."""
+    """A unit's options, what was measured (plain values), and the CPU seconds it took."""
 
     options: Mapping[str, Any]
     result: Any

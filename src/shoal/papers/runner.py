@@ -51,7 +51,7 @@ class Done:
     units, measured
         How many units it has, and how many were measured.
     seconds
-        How long these took, one after the other.
+        The CPU seconds of all of them.
     kept
         The files of the units.
     """
@@ -104,7 +104,7 @@ class Runs:
         quick
             With the quick parameters.
         jobs
-            How many processes; None: as many as there are cores.
+            How many processes; None: as many as there are cores; 1: this one.
         tell
             Called after every unit.
 
@@ -165,6 +165,11 @@ class Runs:
 def _measure_all(
     order: Sequence[tuple[Planned, Data]], store: Store, jobs: int
 ) -> Iterable[tuple[Planned, Failure | None]]:
+    if jobs == 1:
+        for planned, data in order:
+            why = _measure(planned, data, store.folder)
+            yield planned, None if why is None else Failure(planned, why)
+        return
     if not order:
         return
     # a fresh process: a fork of one that has threads may hang
@@ -193,14 +198,14 @@ def _one_thread() -> None:
 
 def _measure(planned: Planned, data: Data, folder: Path) -> str | None:
     """Measure one unit and keep it; a sentence where it cannot be measured."""
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         result: Any = get_recipe(planned.recipe).measure(planned.unit.options, data)
     except ShoalError as error:
         return str(error)
     except Exception as error:
         return f"unexpected {type(error).__name__}: {error}"
-    Store(folder).write(planned.key, planned.recipe, planned.unit, result, time.perf_counter() - start)
+    Store(folder).write(planned.key, planned.recipe, planned.unit, result, time.process_time() - start)
     return None
 
 

@@ -33,7 +33,7 @@ PACKAGES = ("shoal", "numpy", "numba", "pyarrow", "scikit-learn", "scipy", "pymo
 
 @dataclass(frozen=True)
 class Kept:
-    """A result as its file tells it."""
+    """A result as its file tells it, with the CPU seconds it took."""
 
     result: Any
     seconds: float

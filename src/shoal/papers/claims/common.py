@@ -9,6 +9,8 @@ from statistics import fmean
 
 from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds
 
+INFINITE = float("inf")
+SHOWN = 3  # examples in a sentence
 MOST = 0.5  # of the places: a claim that holds in fewer does not hold
 
 
@@ -21,9 +23,9 @@ def as_published(points: Points, *, series: Sequence[str] = (), share: float = 1
     pairs = []
     for each in points.published:
         ours = points.of(each.series, each.panel).get(each.x)
-        if ours is not None and (not series or each.series in series):
+        if ours is not None and each.tolerance is not None and (not series or each.series in series):
             pairs.append((each, ours))
-    near = sum(each.agrees(ours) for each, ours in pairs)
+    near = sum(bool(each.agrees(ours)) for each, ours in pairs)
     worst = max(pairs, key=lambda pair: abs(pair[1] - pair[0].value), default=None)
     if worst is None:
         return depends("None of the published numbers was measured.")
@@ -34,25 +36,31 @@ def as_published(points: Points, *, series: Sequence[str] = (), share: float = 1
 
 @check("order")
 def order(
-    points: Points, *, series: Sequence[str], panels: Sequence[str] | None = None, slack: float = 0.0, most: float = 1.0
+    points: Points,
+    *,
+    series: Sequence[str],
+    panels: Sequence[str] | None = None,
+    slack: float = 0.0,
+    most: float = 1.0,
+    after: float = -INFINITE,
 ) -> Outcome:
-    """At each place every series is at or above the next one, best first; `slack` is how far below it may be.
+    """At each place every series is at or above the next one, highest first; `slack` is how far below it may be.
 
-    It holds where at least `most` of all comparisons do.
+    It holds where at least `most` of all comparisons do. `after`: only places beyond this number.
     """
     right = total = 0
     wrong: list[str] = []
     for panel in _panels(points, panels):
         for first, second in pairwise(series):
             one, two = points.of(first, panel), points.of(second, panel)
-            for x in [x for x in one if x in two]:
+            for x in [x for x in one if x in two and (isinstance(x, str) or x > after)]:
                 total += 1
                 if one[x] >= two[x] - slack:
                     right += 1
                 else:
                     wrong.append(f"{_at(panel, x)}{first} {one[x]:.4g}, {second} {two[x]:.4g}")
     told = f"{right} of {total} comparisons are in this order"
-    told += "." if not wrong else f"; not {'; '.join(wrong[:3])}{' …' if len(wrong) > 3 else ''}."
+    told += f"; not {_some(wrong)}." if wrong else "."
     return _part(right, total, told, most=most)
 
 
@@ -62,8 +70,8 @@ def mean_difference(
     *,
     first: str,
     second: str,
-    low: float = -float("inf"),
-    high: float = float("inf"),
+    low: float = -INFINITE,
+    high: float = INFINITE,
     panels: Sequence[str] | None = None,
 ) -> Outcome:
     """The first series less the second, averaged over the places that both have, lies between two numbers."""
@@ -93,8 +101,8 @@ def bounds(
     points: Points,
     *,
     series: Sequence[str],
-    low: float = -float("inf"),
-    high: float = float("inf"),
+    low: float = -INFINITE,
+    high: float = INFINITE,
     places: Sequence[X] | None = None,
     panels: Sequence[str] | None = None,
     most: float = 1.0,
@@ -126,6 +134,80 @@ def rises(points: Points, *, series: Sequence[str], panels: Sequence[str] | None
     return _trend(points, series, panels, lambda before, after: before - after <= slack, sign=1)
 
 
+@check("ends-lower")
+def ends_lower(
+    points: Points, *, series: str, first: X, panels: Sequence[str] | None = None, most: float = 1.0
+) -> Outcome:
+    """A series is lower at its last place than at `first`, in at least `most` of the panels."""
+    right, told = 0, []
+    for panel in _panels(points, panels):
+        own = points.of(series, panel)
+        if first in own and len(own) > 1:
+            last = list(own)[-1]
+            right += own[last] < own[first]
+            told.append(f"{panel or series} {own[first]:.4g} to {own[last]:.4g}")
+    return _part(right, len(told), f"{right} of {len(told)} do: {_some(told)}.", most=most)
+
+
+@check("same-at")
+def same_at(points: Points, *, series: Sequence[str], x: X, panels: Sequence[str] | None = None) -> Outcome:
+    """All series have the same value at one place."""
+    found = [[points.of(name, panel).get(x) for name in series] for panel in _panels(points, panels)]
+    whole = [values for values in found if None not in values]
+    right = sum(len(set(values)) == 1 for values in whole)
+    return _part(right, len(whole), f"They are the same in {right} of {len(whole)} panels.")
+
+
+@check("first")
+def first(
+    points: Points,
+    *,
+    series: str,
+    others: Sequence[str],
+    panels: Sequence[str] | None = None,
+    slack: float = 0.0,
+    most: float = 1.0,
+) -> Outcome:
+    """A series is at or above all others, at each place that they share; `slack` is how far below it may be."""
+    return _foremost(points, series, others, panels, slack, most, sign=1)
+
+
+@check("last")
+def last(
+    points: Points,
+    *,
+    series: str,
+    others: Sequence[str],
+    panels: Sequence[str] | None = None,
+    slack: float = 0.0,
+    most: float = 1.0,
+) -> Outcome:
+    """A series is at or below all others, at each place that they share."""
+    return _foremost(points, series, others, panels, slack, most, sign=-1)
+
+
+def _foremost(
+    points: Points,
+    series: str,
+    others: Sequence[str],
+    panels: Sequence[str] | None,
+    slack: float,
+    most: float,
+    *,
+    sign: int,
+) -> Outcome:
+    right, total, wrong = 0, 0, []
+    for panel in _panels(points, panels):
+        for x, value in points.of(series, panel).items():
+            rest = {name: points.of(name, panel)[x] for name in others if x in points.of(name, panel)}
+            ahead = [name for name, other in rest.items() if sign * (other - value) > slack]
+            total += bool(rest)
+            right += bool(rest) and not ahead
+            wrong += [f"{_at(panel, x)}{series} {value:.4g}, {name} {rest[name]:.4g}" for name in ahead]
+    told = f"It is at {right} of {total} places" + (f"; not {_some(wrong)}." if wrong else ".")
+    return _part(right, total, told, most=most)
+
+
 def _trend(
     points: Points,
     series: Sequence[str],
@@ -143,7 +225,7 @@ def _trend(
                 steps = [allowed(*pair) for pair in pairwise(values)]
                 right += all(steps) and sign * (values[-1] - values[0]) > 0
                 told.append(f"{panel + ': ' if panel else ''}{name} {values[0]:.4g} to {values[-1]:.4g}")
-    return _part(right, len(told), f"{right} of {len(told)} do ({'; '.join(told[:4])}{' …' if len(told) > 4 else ''}).")
+    return _part(right, len(told), f"{right} of {len(told)} do: {_some(told)}.")
 
 
 def _part(right: int, total: int, told: str, most: float = 1.0) -> Outcome:
@@ -161,3 +243,9 @@ def _panels(points: Points, panels: Sequence[str] | None) -> Sequence[str]:
 
 def _at(panel: str, x: X) -> str:
     return f"{panel + ', ' if panel else ''}at {x}: "
+
+
+def _some(told: Sequence[str]) -> str:
+    """The first few of many."""
+    more = len(told) - SHOWN
+    return "; ".join(told[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
