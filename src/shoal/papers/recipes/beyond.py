@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Beyond the papers: their methods beside what one would take today, all at the same k.
 
-The parameters of an experiment: `table` (one of `beyond_data.SOURCES`), `k`, `methods` (names of `METHODS`), `seeds` of the
-splits, `rows` (at most so many to learn from; left out for all) and `nodes` (when K-Optimize stops). What is measured are
-right answers and AUC on test rows, people whose class is certain by the audit, CPU seconds, and the smallest group. A method
-that refuses has no points.
+The parameters of an experiment: `table` (one of `beyond_data.SOURCES`), `k`, `methods` (names of `METHODS`), `seeds` of
+the splits, `rows` (at most so many to learn from; left out for all), `nodes` (when K-Optimize stops) and `weight` (about
+how many seconds a unit takes). Measured are right answers and AUC on test rows, people whose class is certain by the
+audit, the smallest group, and CPU seconds. A method that refuses has no points.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from sklearn.metrics import roc_auc_score
 
 from shoal.anonymize.methods import make_method
 from shoal.audit import Audit, audit
-from shoal.data import Table
 from shoal.errors import ShoalError
 from shoal.evaluate.accuracy import drawn_rows
 from shoal.models import AnonymousModel
@@ -44,7 +43,7 @@ PANELS = {
 
 @dataclass(frozen=True)
 class Learned:
-    """What a method gives: the probability of each class for the test rows, the classes, and the audit if there is one."""
+    """What a method gives: the share of each class for each test row, the classes, and the audit if there is one."""
 
     shares: NDArray[np.float64]
     classes: Sequence[str]
@@ -53,7 +52,7 @@ class Learned:
 
 def _tree(study: Study, options: Parameters) -> Learned:
     tree = AnonymousTreeClassifier(
-        options["k"], public=study.public, person=study.person, unknown="ancestor"
+        options["k"], public=study.public, domain=study.domain, person=study.person, unknown="ancestor"
     ).fit(study.train, study.target)
     return Learned(tree.predict_proba(study.test), tree.classes_, _audited(tree.release_, study))
 
@@ -65,6 +64,7 @@ def _wrapped_boosting(study: Study, options: Parameters) -> Learned:
         HistGradientBoostingClassifier(random_state=0),
         options["k"],
         public=study.public,
+        domain=study.domain,
         person=study.person,
         unknown="ancestor",
     ).fit(study.train, study.target)
@@ -73,7 +73,13 @@ def _wrapped_boosting(study: Study, options: Parameters) -> Learned:
 
 def _after(method: str, study: Study, options: Parameters) -> Learned:
     """A C4.5 tree of rows that are drawn from a published table."""
-    common = {"privacy": options["k"], "public": study.public, "person": study.person, "reproducible": True}
+    common = {
+        "privacy": options["k"],
+        "public": study.public,
+        "domain": study.domain,
+        "person": study.person,
+        "reproducible": True,
+    }
     own = {"cost": "cm", "max_seconds": None, "max_nodes": options["nodes"]} if method == "k-optimize" else None
     release = make_method(method, common, own).fit(study.train, study.target).release_
     rows = drawn_rows(release, draws=DRAWS)
@@ -97,7 +103,7 @@ def _audited(release: Any, study: Study) -> Audit:
     return audit(release, study.train, person=study.person)
 
 
-TABLE_METHODS = ("tree", "clusters", "mondrian", "tds", "tdr", "incognito", "k-optimize", "one-dimensional")
+TABLE_METHODS = ("tree", "mondrian", "tds", "tdr", "incognito", "k-optimize", "one-dimensional")
 METHODS: Mapping[str, Callable[[Study, Parameters], Learned]] = {
     "anonymous tree": _tree,
     "anonymous boosting": _wrapped_boosting,

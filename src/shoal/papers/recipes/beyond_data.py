@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 
 from shoal.data import Table, read_table
+from shoal.data.stack import stack
 from shoal.papers.registry import Parameters
 
 
@@ -54,7 +55,17 @@ SOURCES: Mapping[str, Source] = {
     "adult": Source(
         "adult_train.csv.gz",
         "income",
-        ("age", "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country"),
+        (
+            "age",
+            "workclass",
+            "education",
+            "marital-status",
+            "occupation",
+            "relationship",
+            "race",
+            "sex",
+            "native-country",
+        ),
         test="adult_test.csv.gz",
         left_out=("fnlwgt", "education-num"),
         complete=True,
@@ -96,13 +107,14 @@ SOURCES: Mapping[str, Source] = {
 
 @dataclass(frozen=True)
 class Study:
-    """Rows to learn from, rows to test on, and who may know what."""
+    """Rows to learn from, rows to test on, who may know what, and the values that the table's code book lists."""
 
     train: Table
     test: Table
     target: str
     public: tuple[str, ...]
     person: str | None
+    domain: Mapping[str, Sequence[str]]
 
     @property
     def features(self) -> list[str]:
@@ -136,11 +148,14 @@ def read_study(folder: Path, options: Parameters) -> Study:
     else:
         apart = _split(rows, source, seed)
         train, test = rows.take(apart[0]), rows.take(apart[1])
-    most = options["rows"]
+    whole, most = train, options["rows"]
     if most is not None and most < train.n_rows:
         train = train.take(np.sort(np.random.default_rng(seed).choice(train.n_rows, most, replace=False)))
     public = source.public or tuple(name for name in rows.names if name not in (source.target, source.person))
-    return Study(train, test, source.target, public, source.person)
+    # the code book of a table lists its categories; here they are those of all its rows
+    known = stack(whole, test, [name for name in rows.names if name not in (*public, source.person)])
+    domain = {name: column.names for name, column in known.items() if column.kind == "categorical"}
+    return Study(train, test, source.target, public, source.person, domain)
 
 
 def _split(rows: Table, source: Source, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:

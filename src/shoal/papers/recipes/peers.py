@@ -85,7 +85,7 @@ def _nonnegative(rows: Matrix, study: Study) -> Matrix:
 
 
 def dp_tree(study: Study, epsilon: float, seed: int) -> tuple[Matrix, list[str]]:
-    """The tree of diffprivlib (an option: ``pip install diffprivlib``), which promises something else: ε, and no groups."""
+    """The tree of diffprivlib, where that is installed; it promises something else: ε, and nothing about groups."""
     tree_class = _diffprivlib_tree()
     target = study.train[study.target]
     train, test = (np.nan_to_num(matrix(study, table), nan=-1.0) for table in (study.train, study.test))
@@ -96,7 +96,7 @@ def dp_tree(study: Study, epsilon: float, seed: int) -> tuple[Matrix, list[str]]
 
 
 def _diffprivlib_tree() -> Any:
-    """diffprivlib 0.6.6 imports two names of types that scikit-learn 1.8 has no more: they are put there first."""
+    """diffprivlib 0.6.6 imports two names of types that scikit-learn 1.9 has no more: they are put there first."""
     import sklearn.tree._tree as compiled
 
     for name, kind in (("DOUBLE", np.float64), ("DTYPE", np.float32)):
