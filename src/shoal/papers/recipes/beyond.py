@@ -2,9 +2,9 @@
 """Beyond the papers: their methods beside what one would take today, all at the same k.
 
 The parameters of an experiment: `table` (one of `beyond_data.SOURCES`), `k`, `methods` (names of `METHODS`), `seeds` of
-the splits, `rows` (at most so many to learn from; left out for all), `nodes` (when K-Optimize stops) and `weight` (about
-how many seconds a unit takes). Measured are right answers and AUC on test rows, people whose class is certain by the
-audit, the smallest group, and CPU seconds. A method that refuses has no points.
+the splits, `rows` (at most so many to learn from; left out for all), `nodes` (when K-Optimize stops) and `weight` (how
+many seconds a unit takes, about). Measured are right answers and AUC on test rows, people whose class is certain by
+the audit, the smallest group, and CPU seconds. A method that refuses has no points.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from sklearn.metrics import roc_auc_score
 
 from shoal.anonymize.methods import make_method
 from shoal.audit import Audit, audit
+from shoal.data import Table
+from shoal.data.target import as_categorical
 from shoal.errors import ShoalError
 from shoal.evaluate.accuracy import drawn_rows
 from shoal.models import AnonymousModel
@@ -46,7 +48,7 @@ class Learned:
     """What a method gives: the share of each class for each test row, the classes, and the audit if there is one."""
 
     shares: NDArray[np.float64]
-    classes: Sequence[str]
+    classes: Iterable[str]
     verdict: Audit | None
 
 
@@ -82,7 +84,11 @@ def _after(method: str, study: Study, options: Parameters) -> Learned:
     }
     own = {"cost": "cm", "max_seconds": None, "max_nodes": options["nodes"]} if method == "k-optimize" else None
     release = make_method(method, common, own).fit(study.train, study.target).release_
-    rows = drawn_rows(release, draws=DRAWS)
+    rows = Table(
+        # codes that look like numbers are drawn as such
+        as_categorical(column) if study.train[name].kind == "categorical" and column.kind == "numeric" else column
+        for name, column in drawn_rows(release, draws=DRAWS).items()
+    )
     tree = AnonymousTreeClassifier(1, variant="c45", unknown="ancestor").fit(rows, study.target)
     return Learned(tree.predict_proba(study.test), tree.classes_, _audited(release, study))
 
@@ -178,7 +184,7 @@ class Beyond:
 
 def _scores(learned: Learned, study: Study) -> dict[str, float]:
     """Right answers and the area under the curve: of several classes the mean of each against the others."""
-    classes = np.array(list(map(str, learned.classes)))
+    classes = np.array([str(name) for name in learned.classes])
     said = classes[learned.shares.argmax(axis=1)]
     areas, weights = [], []
     for place, name in enumerate(classes):

@@ -6,6 +6,7 @@ All are given a matrix: numbers as they are, categories as codes of the training
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,4 @@ def _diffprivlib_tree() -> Any:
     for name, kind in (("DOUBLE", np.float64), ("DTYPE", np.float32)):
         if not hasattr(compiled, name):
             setattr(compiled, name, kind)
-    from diffprivlib.models import DecisionTreeClassifier
-
-    return DecisionTreeClassifier
+    return importlib.import_module("diffprivlib.models").DecisionTreeClassifier
