@@ -211,7 +211,7 @@ def test_a_method_is_measured_and_one_that_refuses_says_why(data):
     assert found["group"] >= 20
     assert 65 < found["accuracy"] < 80
     assert 60 < found["auc"] < 85
-    told = Beyond().measure({**options, "method": "tds table + C4.5", "k": 900}, data)
+    told = Beyond().measure({**options, "method": "tds table + tree", "k": 900}, data)
     assert "refused" in told
 
 

@@ -37,6 +37,8 @@ class Source:
         Columns of numbers that are codes.
     person
         The column that tells people apart, where they have several rows.
+    too_rare
+        Classes of so few rows that neither part of a split need have any; their rows are left out.
     complete
         Whether rows with missing values are left out, as is usual for Adult.
     """
@@ -48,6 +50,7 @@ class Source:
     left_out: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     person: str | None = None
+    too_rare: tuple[str, ...] = ()
     complete: bool = False
 
 
@@ -101,7 +104,7 @@ SOURCES: Mapping[str, Source] = {
         "class",
         ("age", "personal_status_sex", "job", "housing", "residence_since", "num_dependents", "foreign_worker"),
     ),
-    "nursery": Source("nursery.csv.gz", "class"),
+    "nursery": Source("nursery.csv.gz", "class", too_rare=("recommend",)),
 }
 
 
@@ -136,6 +139,10 @@ def read_rows(folder: Path, name: str, test: bool) -> Table:
     assert file is not None
     kinds: dict[str, Any] = dict.fromkeys((source.target, *source.categorical), "categorical")
     table = read_table(folder / file, missing=["?"], kinds=kinds).drop(source.left_out)
+    if source.too_rare:
+        target = table[source.target]
+        table = table.take(~np.isin(np.array(target.names)[target.codes], source.too_rare))
+        table = table.with_column(table[source.target].compact())
     return table.complete() if source.complete else table
 
 
