@@ -97,7 +97,7 @@ def test_checks_of_partitionings():
     settings = {"series": "population 50", "x": 100, "panels": ["German"]}
     assert verdict(points, "no-gain", slack=0.5, **settings) == "holds"
     assert verdict(points, "no-gain", slack=0.4, **settings) == "does not hold"
-    both = made(**{"a__one": {1: 3.0}, "a__two": {1: 2.0}, "b__one": {1: 5.0}, "b__two": {1: 2.0}})
+    both = made(a__one={1: 3.0}, a__two={1: 2.0}, b__one={1: 5.0}, b__two={1: 2.0})
     assert verdict(both, "gap-grows", first="one", second="two", panels=[["a"], ["b"]]) == "holds"
     assert verdict(both, "gap-grows", first="one", second="two", panels=[["b"], ["a"]]) == "does not hold"
     assert verdict(both, "gap-grows", first="one", second="two", panels=[["c"], ["a"]]) == "depends"
