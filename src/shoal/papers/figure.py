@@ -40,6 +40,27 @@ def drawn_panels(plot: Plot, points: Points) -> list[str]:
     """Panels with a series of at least two points; the others are told in tables only."""
     wanted = [] if plot.table else [panel for panel in points.panels() if panel not in plot.undrawn]
     return [panel for panel in wanted if any(len(points.of(name, panel)) > 1 for name in points.series(panel))]
+
+
+def figure_svg(experiment: Experiment, points: Points) -> str:
+    """The picture of an experiment, or nothing where there is none to draw."""
+    panels = drawn_panels(experiment.plot, points)
+    if not panels:
+        return ""
+    columns = min(len(panels), 3)
+    wide = (WIDTH - (columns - 1) * GAP) / columns
+    high = HEIGHTS[columns]
+    names = [name for name in points.series() if any(points.of(name, panel) for panel in panels)]
+    legend, used = _legend(names, published=bool(_published(points, panels)))
+    rows = math.ceil(len(panels) / columns)
+    total = used + rows * (high + GAP) - GAP
+    label = f"{experiment.place}: {experiment.title}"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="figure" viewBox="0 0 {WIDTH} {total:.0f}" role="img" '
+        f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{total:.0f}" fill="#fff"/>',
+        legend,
+    ]
     for number, panel in enumerate(panels):
         x, y = number % columns * (wide + GAP), used + number // columns * (high + GAP)
         parts.append(f'<g transform="translate({x:.1f} {y:.1f})">')
