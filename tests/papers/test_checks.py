@@ -30,6 +30,7 @@ TWO = {"one": {1: 5.0, 2: 4.0, 3: 3.0}, "two": {1: 4.0, 2: 4.5, 3: 1.0}}
         ("order", {"series": ["one", "two"], "slack": 0.5}, "holds"),
         ("order", {"series": ["one", "two"], "most": 0.6}, "holds"),
         ("order", {"series": ["one", "two"], "after": 2}, "holds"),
+        ("order", {"series": ["one", "two"], "places": [1, 3]}, "holds"),
         ("order", {"series": ["two", "one"]}, "does not hold"),
         ("order", {"series": ["one", "three"]}, "depends"),
         ("mean-difference", {"first": "one", "second": "two", "low": 0.8, "high": 0.9}, "holds"),
@@ -88,7 +89,7 @@ def test_checks_of_partitionings():
             "Vote, C4.5__DMPD": {"baseline": 95.0, 1: 97.0, 10: 96.0},
             "Pima, C4.5__DMPD": {"baseline": 95.0, 1: 97.0, 10: 94.0},
             "front__median": {1: 86.0, 35: 83.0, 889: 82.5, 2000: 77.0},
-            "German__population 50": {50: 70.0, 100: 71.0, 200: 71.5},
+            "German__population 50": {50: 79.0, 100: 71.0, 200: 71.5},
         }
     )
     assert verdict(points, "beats-baseline", series="DMPD", tables=["Vote"]) == "holds"
@@ -96,6 +97,13 @@ def test_checks_of_partitionings():
     settings = {"series": "population 50", "x": 100, "panels": ["German"]}
     assert verdict(points, "no-gain", slack=0.5, **settings) == "holds"
     assert verdict(points, "no-gain", slack=0.4, **settings) == "does not hold"
+    both = made(a__one={1: 3.0}, a__two={1: 2.0}, b__one={1: 5.0}, b__two={1: 2.0})
+    assert verdict(both, "gap-grows", first="one", second="two", panels=[["a"], ["b"]]) == "holds"
+    assert verdict(both, "gap-grows", first="one", second="two", panels=[["b"], ["a"]]) == "does not hold"
+    assert verdict(both, "gap-grows", first="one", second="two", panels=[["c"], ["a"]]) == "depends"
+    rank = made(rank={"DMPD": 1.5, "TDS": 2.0})
+    assert verdict(rank, "least-at", series="rank", panel="", x="DMPD") == "holds"
+    assert verdict(rank, "least-at", series="rank", panel="", x="TDS") == "does not hold"
     front = {"series": "median", "panel": "front"}
     assert verdict(points, "reaches", level=36, low=82.5, high=82.5, **front) == "holds"
     assert verdict(points, "step", before=655, after=1000, low=5.5, high=5.5, **front) == "holds"

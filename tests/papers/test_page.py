@@ -55,7 +55,7 @@ def test_a_table_of_many_places_is_turned():
     experiment = all_experiments()["dmpd-fig12"]
     points = Points([Point("best", x, 80.0 - x, "top 5 public") for x in range(11)])
     (grid,) = grids(experiment, points)
-    assert grid.header == ("top 5 public", "best ours")
+    assert grid.header == ("top 5 public", "best")
     assert [cell.text for cell in grid.rows[10]] == ["10", "70.00"]
 
 

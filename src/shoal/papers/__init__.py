@@ -26,7 +26,8 @@ An **experiment** is one file ``experiments/ID.toml``. It says what is measured,
     y = "classification metric"
     log = true                       # x on a logarithmic scale; default false
     decimals = 0                     # of numbers in tables; default 2
-    table = false                    # true: a table only, no picture
+    table = false                    # true: tables only, no picture
+    undrawn = []                     # panels that are told in tables only
 
     [[published]]                    # as many as there are series
     place = "Table 6, third column"

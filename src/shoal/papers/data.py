@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import tomllib
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -104,10 +105,20 @@ def find_data(tables: Iterable[str], folder: Path | None, made: Path) -> Data:
 def content_sha256(path: Path) -> str:
     """The SHA-256 of a file, of a .gz of what it unpacks to."""
     try:
-        raw = path.read_bytes()
-        return hashlib.sha256(gzip.decompress(raw) if path.suffix == ".gz" else raw).hexdigest()
-    except (OSError, EOFError) as error:  # of gzip as well
+        about = path.stat()
+        return _content_sha256(path, about.st_mtime_ns, about.st_size)
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError("cannot-read", f"Cannot read the data file {path.name!r}: {type(error).__name__}.") from None
+
+
+@cache
+def _content_sha256(path: Path, changed: int, size: int) -> str:
+    """Experiments share tables, so a file is read again only when it was changed."""
+    whole = hashlib.sha256()
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        while part := file.read(1 << 20):
+            whole.update(part)
+    return whole.hexdigest()
 
 
 def _entry(name: str) -> Entry:

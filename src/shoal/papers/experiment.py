@@ -87,13 +87,28 @@ class Claim:
 
 @dataclass(frozen=True)
 class Plot:
-    """How the points are shown: words for the axes, a logarithmic x, decimals in tables, a table and no picture."""
+    """How the points are shown.
+
+    Attributes
+    ----------
+    x, y
+        Words for the axes.
+    log
+        Whether x is on a logarithmic scale.
+    decimals
+        Of numbers in tables.
+    table
+        Tables only, no picture.
+    undrawn
+        Panels that are told in tables only.
+    """
 
     x: str
     y: str
     log: bool = False
     decimals: int = 2
     table: bool = False
+    undrawn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -172,7 +187,7 @@ def read_experiment(name: str, text: str) -> Experiment:
             **told,
             "data": tuple(told["data"]),
             "notes": tuple(told.get("notes", ())),
-            "plot": Plot(**told["plot"]),
+            "plot": Plot(**{**told["plot"], "undrawn": tuple(told["plot"].get("undrawn", ()))}),
             "published": tuple(each for entry in told.get("published", ()) for each in _published(entry)),
             "claims": tuple(map(_claim, told.get("claims", ()))),
         }

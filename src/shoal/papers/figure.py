@@ -36,14 +36,15 @@ class Axis:
         return (value - self.low) / (self.high - self.low)
 
 
-def drawn_panels(points: Points) -> list[str]:
+def drawn_panels(plot: Plot, points: Points) -> list[str]:
     """Panels with a series of at least two points; the others are told in tables only."""
-    return [panel for panel in points.panels() if any(len(points.of(name, panel)) > 1 for name in points.series(panel))]
+    wanted = [] if plot.table else [panel for panel in points.panels() if panel not in plot.undrawn]
+    return [panel for panel in wanted if any(len(points.of(name, panel)) > 1 for name in points.series(panel))]
 
 
 def figure_svg(experiment: Experiment, points: Points) -> str:
     """The picture of an experiment, or nothing where there is none to draw."""
-    panels = [] if experiment.plot.table else drawn_panels(points)
+    panels = drawn_panels(experiment.plot, points)
     if not panels:
         return ""
     columns = min(len(panels), 3)

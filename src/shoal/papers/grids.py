@@ -83,12 +83,16 @@ def _grid(experiment: Experiment, points: Points, places: Sequence[X], panels: S
     else:
         lines = [line[1:] for line in lines]
     words = 3 if any(panels) else 2
+    if all(line[words - 1].text == "ours" for line in lines):  # nobody else's numbers are in it
+        lines = [[*line[: words - 1], *line[words:]] for line in lines]
+        head.pop(words - 1)
+        words -= 1
     return Grid(tuple(head), tuple(map(tuple, lines)), words)
 
 
 def _turned(grid: Grid, panel: str) -> Grid:
     """The same table with a line for each place, and a column for each series."""
-    named = [" ".join(cell.text for cell in row[grid.words - 2 : grid.words] if cell.text) for row in grid.rows]
+    named = [" ".join(cell.text for cell in row[1 if panel else 0 : grid.words] if cell.text) for row in grid.rows]
     lines = [
         (Cell(place), *(row[number] for row in grid.rows))
         for number, place in enumerate(grid.header[grid.words :], grid.words)

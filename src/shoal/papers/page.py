@@ -26,9 +26,10 @@ h2{font-size:1.3rem;margin-top:44px}h3{font-size:1.08rem;color:var(--ink);margin
 h3 .place{color:var(--soft);font-weight:400}
 figure{margin:14px 0 6px}svg.figure{width:100%;height:auto;display:block}svg.narrow{max-width:430px;margin:0 auto}
 figcaption{font-size:.875rem;color:var(--soft);margin-top:6px}
-.scroll{overflow-x:auto}table.numbers{font-size:.82rem;width:auto;min-width:60%;margin:10px 0 12px}
-table.numbers th,table.numbers td{padding:2px 14px 2px 0}table.numbers tr.paper td,table.numbers tr.difference td{
-color:var(--soft)}table.numbers td{border-bottom:0}table.numbers tr.ours td{border-top:1px solid var(--line)}
+.scroll{overflow-x:auto}table.numbers{font-size:.82rem;width:auto;margin:10px 0 12px}
+table.numbers th,table.numbers td{padding:2px 16px 2px 0;white-space:nowrap}
+table.numbers tr.paper td,table.numbers tr.difference td{color:var(--soft)}
+table.numbers td{border-bottom:0}table.numbers tr.ours td{border-top:1px solid var(--line)}
 table.numbers tr td.off{color:var(--bad);font-weight:600}
 ul.claims{list-style:none;padding:0;margin:8px 0}ul.claims li{display:grid;grid-template-columns:112px 1fr;gap:10px;
 margin:7px 0}ul.claims p{margin:0}.how{font-size:.84rem;color:var(--soft);margin:8px 0 0}

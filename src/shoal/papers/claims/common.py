@@ -43,17 +43,21 @@ def order(
     slack: float = 0.0,
     most: float = 1.0,
     after: float = -INFINITE,
+    places: Sequence[X] | None = None,
 ) -> Outcome:
     """At each place every series is at or above the next one, highest first; `slack` is how far below it may be.
 
-    It holds where at least `most` of all comparisons do. `after`: only places beyond this number.
+    It holds where at least `most` of all comparisons do. `after`: only places beyond this number; `places`:
+    only these.
     """
     right = total = 0
     wrong: list[str] = []
     for panel in _panels(points, panels):
         for first, second in pairwise(series):
             one, two = points.of(first, panel), points.of(second, panel)
-            for x in [x for x in one if x in two and (isinstance(x, str) or x > after)]:
+            for x in [x for x in one if x in two and (places is None or x in places)]:
+                if not isinstance(x, str) and x <= after:
+                    continue
                 total += 1
                 if one[x] >= two[x] - slack:
                     right += 1

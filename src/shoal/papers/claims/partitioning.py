@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds
 
@@ -33,13 +34,14 @@ def beats_baseline(points: Points, *, series: str, tables: Sequence[str]) -> Out
 
 @check("no-gain")
 def no_gain(points: Points, *, series: str, x: X, slack: float, panels: Sequence[str]) -> Outcome:
-    """Nothing in these panels is above one setting by more than `slack`."""
+    """Nothing at this place or beyond it is above one setting by more than `slack`, in any of these panels."""
     gains = {
         f"{panel}, {name} × {place}": value - points.of(series, panel)[x]
         for panel in panels
         if x in points.of(series, panel)
         for name in points.series(panel)
         for place, value in points.of(name, panel).items()
+        if float(place) >= float(x)
     }
     if not gains:
         return depends(NOTHING)
@@ -66,6 +68,35 @@ def step(points: Points, *, series: str, panel: str, before: float, after: float
         return depends(NOTHING)
     told = f"From {one:.2f} at level {before:,.0f} to {two:.2f} at {after:,.0f}: {one - two:.2f} points."
     return holds(told) if low <= one - two <= high else fails(told)
+
+
+@check("gap-grows")
+def gap_grows(points: Points, *, first: str, second: str, panels: Sequence[Sequence[str]]) -> Outcome:
+    """The first series less the second, on average, is larger in the last group of panels than in the first."""
+    gaps = []
+    for group in panels:
+        own = [
+            points.of(first, panel)[x] - points.of(second, panel)[x]
+            for panel in group
+            for x in points.of(first, panel)
+            if x in points.of(second, panel)
+        ]
+        if not own:
+            return depends(NOTHING)
+        gaps.append(fmean(own))
+    where = [" and ".join(group) for group in (panels[0], panels[-1])]
+    told = f"{first} less {second} is {gaps[0]:+.2f} on average in {where[0]}; {gaps[-1]:+.2f} in {where[1]}."
+    return holds(told) if gaps[-1] > gaps[0] else fails(told)
+
+
+@check("least-at")
+def least_at(points: Points, *, series: str, panel: str, x: X) -> Outcome:
+    """A series has its least value at one place."""
+    own = points.of(series, panel)
+    if x not in own:
+        return depends(NOTHING)
+    told = f"{series}: " + ", ".join(f"{place} {value:.2f}" for place, value in own.items()) + "."
+    return holds(told) if own[x] == min(own.values()) else fails(told)
 
 
 def _at_level(points: Points, series: str, panel: str, level: float) -> float | None:

@@ -111,10 +111,12 @@ def gather(measured: Sequence[Measured]) -> Cells:
 
 def levels(cells: Cells) -> Iterator[Point]:
     """Table 1: by table and learner, the baseline and every level."""
-    for (table, _, learner, method, k), accuracies in cells.items():
-        if method not in ("tds", "tdr"):
-            x = BASELINE if method == BASELINE else k
-            yield Point(METHODS[method], x, accuracies.mean(), f"{NAMES[table]}, {LEARNERS[learner]}")
+    panels = dict.fromkeys(cell[:3] for cell in cells)
+    for table, top, learner in panels:
+        own = [cell for cell in cells if cell[:3] == (table, top, learner) and cell[3] not in ("tds", "tdr")]
+        for cell in sorted(own, key=lambda cell: cell[3] != BASELINE):  # it stands before the levels
+            x = BASELINE if cell[3] == BASELINE else cell[4]
+            yield Point(METHODS[cell[3]], x, cells[cell].mean(), f"{NAMES[table]}, {LEARNERS[learner]}")
 
 
 def beside(cells: Cells, rival: str) -> Iterator[Point]:

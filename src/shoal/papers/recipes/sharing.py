@@ -169,7 +169,7 @@ def _leads(found: Mapping[tuple[Any, ...], float]) -> Iterator[Point]:
     gaps = _averages(
         ((panel, method), found[panel, "ATP", x] - value)
         for (panel, method, x), value in found.items()
-        if method != "ATP" and (panel, "ATP", x) in found
+        if method != "ATP" and (panel, "ATP", x) in found and not panel.endswith(MEASURES["cm"])
     )
     for (panel, method), gap in gaps.items():
         yield Point(f"ATP over {method}", panel, gap, "mean lead, points")
