@@ -12,7 +12,7 @@ An **experiment** is one file ``experiments/ID.toml``. It says what is measured,
     data = ["adult", "adult-taxonomies"]          # names in manifest.toml
     split = "The complete training rows; nothing is held out."
     seeds = "None: nothing is drawn."
-    recipe = "table6"                # who measures: a recipe of recipes/*.py
+    recipe = "adult-trees"           # who measures: a recipe of recipes/*.py
     notes = ["What differs from the paper, and what explains it."]
 
     [parameters]                     # whatever the recipe reads

@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
 
 from shoal.anonymize.methods import make_method
 from shoal.audit import Audit, audit
@@ -60,8 +62,6 @@ def _tree(study: Study, options: Parameters) -> Learned:
 
 
 def _wrapped_boosting(study: Study, options: Parameters) -> Learned:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     model = AnonymousModel(
         HistGradientBoostingClassifier(random_state=0),
         options["k"],
@@ -156,7 +156,9 @@ class Beyond:
         study = read_study(data.folder, options)
         start = time.process_time()
         try:
-            learned = METHODS[options["method"]](study, options)
+            # boosting brings threads of its own, which stand in each other's way where every core has a unit already
+            with threadpool_limits(1):
+                learned = METHODS[options["method"]](study, options)
         except (ShoalError, ImportError) as error:
             return {"refused": str(error)}
         seconds = time.process_time() - start
