@@ -105,7 +105,7 @@ def _percentages(told: Sequence[Told]) -> list[Beside]:
 
 
 def counts(told: Iterable[Told]) -> tuple[int, int, int, int]:
-    """How many claims hold, of how many that were measured; how many published numbers agree, of how many that have a tolerance."""
+    """How many claims hold, of those that were measured; published numbers that agree, of those with a tolerance."""
     judged = [one for each in told for one in each.judged if one.outcome.verdict != "not measured"]
     beside = [one for each in told for one in each.beside if one.agrees is not None]
     right = sum(one.outcome.verdict == "holds" for one in judged)

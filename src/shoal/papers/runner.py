@@ -188,7 +188,7 @@ def _measure_all(
         except BrokenProcessPool:
             raise DataError(
                 "process-lost",
-                "A process that measured was ended from outside, perhaps for want of memory. What was measured before is "
+                "A process that measured was ended from outside, perhaps for want of memory. What was measured is "
                 "kept: run it again, with fewer --jobs.",
             ) from None
         except BaseException:
