@@ -47,6 +47,20 @@ series = ["square"]
 """
 
 
+CAR = """
+tables = ["car"]
+folds = { car = 2 }
+passes = { car = 1 }
+shares = { car = 0.3 }
+owners = [1]
+measure = "accuracy"
+learners = ["tree"]
+methods = ["pgen"]
+panels = ["table"]
+series = ["method"]
+"""
+
+
 class Squares:
     """A recipe that notes what it was asked, and can be told to stop."""
 
@@ -127,6 +141,19 @@ def test_a_unit_that_fails_is_told_and_the_others_are_measured(squares, experime
     failures = Runs(tmp_path).run([experiment], quick=False, jobs=1)
     assert [(each.planned.unit.options, each.why) for each in failures] == [({"n": 3}, "There are no squares.")]
     assert squares.asked == [3, 2, 1]
+
+
+def test_processes_measure_what_this_one_would(shoal_data, tmp_path):
+    text = MADE.replace('recipe = "squares"', 'recipe = "sharing"').replace("data = []", 'data = ["car"]')
+    text = text.replace("of = [1, 2, 3]", CAR).replace("of = [1, 2]", "")
+    experiment = read_experiment("made", text)
+    alone, beside = Runs(tmp_path / "alone", shoal_data), Runs(tmp_path / "beside", shoal_data)
+    assert beside.run([experiment], quick=False, jobs=2) == []
+    assert alone.run([experiment], quick=False, jobs=1) == []
+    both = [sorted(path.name for path in runs.store.folder.iterdir()) for runs in (alone, beside)]
+    assert both[0] == both[1]
+    assert len(both[0]) == 2
+    assert list(alone.result(experiment).points) == list(beside.result(experiment).points)
 
 
 def test_of_a_whole_and_a_quick_run_the_whole_one_is_shown(squares, experiment, tmp_path):

@@ -191,7 +191,7 @@ def _say(done: Done) -> None:
     beside = [each for each in compare(done.experiment, done.points) if each.ours is not None]
     near = sum(bool(each.agrees) for each in beside)
     output.say(f"{done.experiment.id}: {len(done.points)} numbers; {near} of {len(beside)} published ones agree")
-    styles = {"holds": "green", "does not hold": "red", "depends": "yellow"}
+    styles = {"holds": "green", "does not hold": "red", "depends": "yellow", "not measured": "dim"}
     for each in judge(done.experiment, done.points):
         output.say(f"  {each.outcome.verdict}: {each.claim.says}", styles[each.outcome.verdict])
         output.say(f"      {each.outcome.sentence}")

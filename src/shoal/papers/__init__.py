@@ -51,8 +51,8 @@ plain values. They run in processes of their own, in any order, and are kept by 
 the same unit of the same recipe share its result. A unit should take from a second to a few minutes.
 
 A **check** (``claims/*.py``) is a function of points entered by `@check("name")`: see `shoal.papers.registry.Outcome`.
-It returns `holds(...)`, `fails(...)` or `depends(...)` with one sentence that has the numbers. `claims/common.py` has
-those for most claims.
+It returns `holds(...)`, `fails(...)` or `depends(...)` with one sentence that has the numbers, or `unmeasured()`.
+`claims/common.py` has those for most claims.
 
 All modules of both folders are found by themselves, so that adding an experiment is adding one file.
 """

@@ -19,7 +19,8 @@ from shoal.release.files import write_atomically
 from shoal.report.style import CSS
 
 TITLE = "Four papers, reproduced"
-TAGS = {"holds": "good", "does not hold": "bad", "depends": "warn"}
+TAGS = {"holds": "good", "does not hold": "bad", "depends": "warn", "not measured": "plain"}
+UNKEPT = ("does not hold", "depends")  # where a claim's file explains itself
 OWN_CSS = """
 main{max-width:1080px}h1{font-size:1.9rem;margin-bottom:2px}
 h2{font-size:1.3rem;margin-top:44px}h3{font-size:1.08rem;color:var(--ink);margin:30px 0 4px}
@@ -104,8 +105,8 @@ def _percentages(told: Sequence[Told]) -> list[Beside]:
 
 
 def counts(told: Iterable[Told]) -> tuple[int, int, int, int]:
-    """How many claims hold, of how many; how many published numbers agree, of how many that have a tolerance."""
-    judged = [one for each in told for one in each.judged]
+    """How many claims hold, of those that were measured; published numbers that agree, of those with a tolerance."""
+    judged = [one for each in told for one in each.judged if one.outcome.verdict != "not measured"]
     beside = [one for each in told for one in each.beside if one.agrees is not None]
     right = sum(one.outcome.verdict == "holds" for one in judged)
     return right, len(judged), sum(bool(one.agrees) for one in beside), len(beside)
@@ -224,7 +225,7 @@ def _grid_html(grid: Grid) -> str:
 
 def _judged_html(one: Judged) -> str:
     why = ""
-    if one.outcome.verdict != "holds" and one.claim.otherwise:
+    if one.outcome.verdict in UNKEPT and one.claim.otherwise:
         why = f"<p class='small'><b>Why:</b> {escape(one.claim.otherwise)}</p>"
     return (
         f"<li><div>{_tag(one)}</div><div><p>{escape(one.claim.says)} "
@@ -335,7 +336,7 @@ def _experiment_markdown(each: Told, pictures: str) -> list[str]:
         parts.append(f"![{own.title}]({pictures}/{own.id}.svg)")
     parts += [grid.markdown() for grid in each.grids]
     for one in each.judged:
-        why = f" {one.claim.otherwise}" if one.outcome.verdict != "holds" else ""
+        why = f" {one.claim.otherwise}" if one.outcome.verdict in UNKEPT else ""
         parts.append(f"- **{one.outcome.verdict}**: {one.claim.says} {one.outcome.sentence}{why}")
     parts += [f"- {note}" for note in own.notes]
     parts.append("\n".join(f"- {name}: {text}" for name, text in _how(each)))

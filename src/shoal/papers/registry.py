@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from shoal.errors import DataError, closest
 from shoal.papers.data import Data
 
-Verdict = Literal["holds", "does not hold", "depends"]
+Verdict = Literal["holds", "does not hold", "depends", "not measured"]
 X = float | str
 Parameters = Mapping[str, Any]
 
@@ -99,6 +99,11 @@ def fails(sentence: str) -> Outcome:
 def depends(sentence: str) -> Outcome:
     """The claim holds for a part of it only; the sentence says for which."""
     return Outcome("depends", sentence)
+
+
+def unmeasured() -> Outcome:
+    """Nothing that the claim is about was measured, as in a quick run."""
+    return Outcome("not measured", "Nothing of it was measured.")
 
 
 class Points(Sequence[Point]):

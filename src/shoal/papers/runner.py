@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from shoal.errors import DataError, ShoalError
@@ -173,7 +176,7 @@ def _measure_all(
     if not order:
         return
     # a fresh process: a fork of one that has threads may hang
-    with ProcessPoolExecutor(min(jobs, len(order)), get_context("spawn"), _one_thread) as pool:
+    with ProcessPoolExecutor(min(jobs, len(order)), get_context("spawn"), _begin) as pool:
         waiting: dict[Future[str | None], Planned] = {}
         try:
             for planned, data in order:
@@ -182,18 +185,34 @@ def _measure_all(
                 planned = waiting.pop(each)
                 why = each.result()
                 yield planned, None if why is None else Failure(planned, why)
+        except BrokenProcessPool:
+            raise DataError(
+                "process-lost",
+                "A process that measured was ended from outside, perhaps for want of memory. What was measured is "
+                "kept: run it again, with fewer --jobs.",
+            ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _one_thread() -> None:
-    """Processes are as many as cores, so each takes one."""
+def _begin() -> None:
+    """A process takes one core, since there are as many of them, and ends quietly with the one that started it."""
     import numba
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
 
+    signal.signal(signal.SIGINT, lambda *_: os._exit(1))
+    Thread(target=_end_with_parent, daemon=True).start()
     numba.set_num_threads(1)
     threadpool_limits(1)
+
+
+def _end_with_parent() -> None:
+    """Wait for the parent to be gone: killed, it could not say so."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _measure(planned: Planned, data: Data, folder: Path) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import fmean
 
-from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds
+from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds, unmeasured
 
 INFINITE = float("inf")
 SHOWN = 3  # examples in a sentence
@@ -28,7 +28,7 @@ def as_published(points: Points, *, series: Sequence[str] = (), share: float = 1
     near = sum(bool(each.agrees(ours)) for each, ours in pairs)
     worst = max(pairs, key=lambda pair: abs(pair[1] - pair[0].value), default=None)
     if worst is None:
-        return depends("None of the published numbers was measured.")
+        return unmeasured()
     far = worst[1] - worst[0].value
     told = f"{near} of {len(pairs)} numbers are as near as asked; the farthest is {far:+.4g} off."
     return holds(told) if near >= share * len(pairs) else _part(near, len(pairs), told)
@@ -86,7 +86,7 @@ def mean_difference(
         if x in points.of(second, panel)
     ]
     if not gaps:
-        return depends("Nothing was measured of both.")
+        return unmeasured()
     told = f"{first} less {second} is {fmean(gaps):+.2f} on average, from {min(gaps):+.2f} to {max(gaps):+.2f}."
     return holds(told) if low <= fmean(gaps) <= high else fails(told)
 
@@ -120,7 +120,7 @@ def bounds(
         if places is None or x in places
     ]
     if not values:
-        return depends("Nothing of it was measured.")
+        return unmeasured()
     inside = sum(low <= value <= high for value in values)
     told = f"{inside} of {len(values)} values are; they run from {min(values):.4g} to {max(values):.4g}."
     return _part(inside, len(values), told, most=most)
@@ -235,7 +235,7 @@ def _trend(
 def _part(right: int, total: int, told: str, most: float = 1.0) -> Outcome:
     """Holds in enough of all places, depends in more than half of them, else it does not."""
     if total == 0:
-        return depends("Nothing of it was measured.")
+        return unmeasured()
     if right >= most * total:
         return holds(told)
     return depends(told) if right > MOST * total else fails(told)

@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds
-
-NOTHING = "Nothing of it was measured."
+from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds, unmeasured
 
 
 @check("beats-baseline")
@@ -25,7 +23,7 @@ def beats_baseline(points: Points, *, series: str, tables: Sequence[str]) -> Out
             told = f"{panel} {own['baseline']:.2f} to {best:.2f}"
             (above if best > own["baseline"] else below).append(told)
     if not above and not below:
-        return depends(NOTHING)
+        return unmeasured()
     told = f"Above the baseline: {'; '.join(above) or 'none'}." + (f" Not: {'; '.join(below)}." if below else "")
     if not below:
         return holds(told)
@@ -44,7 +42,7 @@ def no_gain(points: Points, *, series: str, x: X, slack: float, panels: Sequence
         if float(place) >= float(x)
     }
     if not gains:
-        return depends(NOTHING)
+        return unmeasured()
     best = max(gains, key=lambda name: gains[name])
     told = f"The most that is gained is {gains[best]:+.2f} points ({best})."
     return holds(told) if gains[best] <= slack else fails(told)
@@ -55,7 +53,7 @@ def reaches(points: Points, *, series: str, panel: str, level: float, low: float
     """The accuracy of a frontier at a level lies between two numbers."""
     value = _at_level(points, series, panel, level)
     if value is None:
-        return depends(NOTHING)
+        return unmeasured()
     told = f"At level {level:,.0f} it is {value:.2f}."
     return holds(told) if low <= value <= high else fails(told)
 
@@ -65,7 +63,7 @@ def step(points: Points, *, series: str, panel: str, before: float, after: float
     """What is lost on a frontier between two levels lies between two numbers."""
     one, two = (_at_level(points, series, panel, level) for level in (before, after))
     if one is None or two is None:
-        return depends(NOTHING)
+        return unmeasured()
     told = f"From {one:.2f} at level {before:,.0f} to {two:.2f} at {after:,.0f}: {one - two:.2f} points."
     return holds(told) if low <= one - two <= high else fails(told)
 
@@ -82,7 +80,7 @@ def gap_grows(points: Points, *, first: str, second: str, panels: Sequence[Seque
             if x in points.of(second, panel)
         ]
         if not own:
-            return depends(NOTHING)
+            return unmeasured()
         gaps.append(fmean(own))
     where = [" and ".join(group) for group in (panels[0], panels[-1])]
     told = f"{first} less {second} is {gaps[0]:+.2f} on average in {where[0]}; {gaps[-1]:+.2f} in {where[1]}."
@@ -94,7 +92,7 @@ def least_at(points: Points, *, series: str, panel: str, x: X) -> Outcome:
     """A series has its least value at one place."""
     own = points.of(series, panel)
     if x not in own:
-        return depends(NOTHING)
+        return unmeasured()
     told = f"{series}: " + ", ".join(f"{place} {value:.2f}" for place, value in own.items()) + "."
     return holds(told) if own[x] == min(own.values()) else fails(told)
 
