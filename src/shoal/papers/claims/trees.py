@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds
+from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds, unmeasured
 
 
 @check("hump")
@@ -15,7 +15,7 @@ def hump(points: Points, *, series: str, x: X, panel: str = "") -> Outcome:
     own = points.of(series, panel)
     places = list(own)
     if x not in own or not 0 < places.index(x) < len(places) - 1:
-        return depends(f"{x} or what is beside it was not measured.")
+        return unmeasured()
     before, after = (places[places.index(x) + step] for step in (-1, 1))
     told = f"{series} is {own[before]:.4g} at {before}, {own[x]:.4g} at {x} and {own[after]:.4g} at {after}."
     return holds(told) if own[before] < own[x] > own[after] else fails(told)
@@ -29,7 +29,7 @@ def at_most(
     own, others = points.of(series, panel), points.of(other, panel)
     over = {x: own[x] - others[x] for x in own if x in others and (places is None or x in places)}
     if not over:
-        return depends("Nothing was measured of both.")
+        return unmeasured()
     worst = max(over, key=lambda x: over[x])
     told = f"{series} less {other} is at most {over[worst]:+.4g}, at {worst}; allowed are {slack:+.4g}."
     right = sum(value <= slack for value in over.values())
@@ -44,7 +44,7 @@ def ratio(points: Points, *, first: str, second: str, low: float, high: float, p
     one, two = points.of(first, panel), points.of(second, panel)
     found = [one[x] / two[x] for x in one if two.get(x)]
     if not found:
-        return depends("Nothing was measured of both.")
+        return unmeasured()
     told = f"{first} over {second} is {fmean(found):.3f} on average, from {min(found):.3f} to {max(found):.3f}."
     return holds(told) if low <= fmean(found) <= high else fails(told)
 
@@ -58,7 +58,7 @@ def not_above_published(points: Points, *, series: str, other: str, panel: str =
     above = [x for x in places if own[x] > theirs[x]]
     told = f"{series} is at or below the published {other} at {len(places) - len(above)} of {len(places)} places."
     if not places:
-        return depends("Nothing was measured where something is published.")
+        return unmeasured()
     return fails(told) if above else holds(told)
 
 
@@ -73,7 +73,7 @@ def best_of_mean(points: Points, *, series: str, others: str, panel: str = "", s
         if name.endswith(others) and places:
             gaps[name] = fmean(own[x] - theirs[x] for x in places)
     if not gaps:
-        return depends("Nothing was measured of both.")
+        return unmeasured()
     nearest = min(gaps, key=lambda name: gaps[name])
     right = sum(gap >= -slack for gap in gaps.values())
     told = f"It is at least as high as {right} of {len(gaps)}; the nearest is {nearest}, {gaps[nearest]:+.2f} away."
@@ -97,7 +97,7 @@ def below_x(points: Points, *, series: Sequence[str], panel: str = "") -> Outcom
 def _against_x(points: Points, series: Sequence[str], panel: str, *, below: bool) -> Outcome:
     pairs = [(float(x), value) for name in series for x, value in points.of(name, panel).items()]
     if not pairs:
-        return depends("Nothing of it was measured.")
+        return unmeasured()
     right = sum((value < x) == below for x, value in pairs)
     told = f"In {right} of {len(pairs)} places; the values run from {min(v for _, v in pairs):.0f}."
     if right == len(pairs):
