@@ -9,9 +9,10 @@ import pytest
 from shoal.papers.experiment import Published, all_experiments
 from shoal.papers.figure import figure_svg, ticks
 from shoal.papers.grids import grids
-from shoal.papers.page import Told, counts, write_page
+from shoal.papers.page import write_page
 from shoal.papers.registry import Point, Points
 from shoal.papers.runner import Done
+from shoal.papers.told import Told, by_paper, counts
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -81,6 +82,14 @@ def test_the_page_needs_nothing_from_outside_and_escapes(done, tmp_path):
     pictures = re.findall(r"\]\((.+?\.svg)\)", markdown)
     assert pictures
     assert all((tmp_path / picture).exists() for picture in pictures)
+
+
+def test_papers_are_counted_by_themselves(done):
+    grid = by_paper([Told.of(each) for each in done])
+    lines = {row[0].text: [cell.text for cell in row[1:]] for row in grid.rows}
+    assert lines["DMPD"][0] == "9 of 9"
+    assert lines["DMPD"][2] == "300 of 305"  # half a point is within all tolerances but of the five times
+    assert lines["Tian et al."][2] == ""
 
 
 def test_what_is_not_measured_is_said(tmp_path):

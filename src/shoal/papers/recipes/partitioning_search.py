@@ -152,7 +152,7 @@ class PartitioningFrontier:
             for top in parameters["tops"]:
                 options = {"top": top, "run": run}
                 options |= {key: parameters[key] for key in ("population", "generations")}
-                yield Unit(options, tables_of("adult"), weight=10 + 90 * size)
+                yield Unit(options, tables_of("adult"), weight=5 + 25 * size)
 
     def measure(self, options: Parameters, data: Data) -> Any:
         """The corners that one search found: level and accuracy."""
