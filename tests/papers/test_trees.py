@@ -114,7 +114,7 @@ def test_series_without_a_promise_are_lines_across_and_facts_have_words():
 def test_facts_are_made_of_what_was_measured():
     asked = {"facts": ["below TDS, 8 columns", "exposure of ID3"]}
     units = list(AdultTrees().units(asked))
-    assert len(units) == 3 * len(FIGURE_6)
+    assert len(units) == 2 * len(FIGURE_6)  # the trees of both facts are the same
     results = [
         Measured(
             each.options,

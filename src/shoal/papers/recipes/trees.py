@@ -16,6 +16,7 @@ Instead of all these, `facts` lists names of `tree_facts.FACTS`.
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -65,8 +66,8 @@ class AdultTrees:
 
     def units(self, parameters: Parameters) -> Iterable[Unit]:
         """A unit for each series and level, one for a series without a promise; or those that facts ask for."""
-        asked = [options for each in _parts(parameters) for options in each]
-        return [Unit(each, TABLES, WEIGHT.get(each["method"], 2.0)) for each in asked]
+        asked = {_key(options): options for each in _parts(parameters) for options in each}
+        return [Unit(each, TABLES, WEIGHT.get(each["method"], 2.0)) for each in asked.values()]
 
     def measure(self, options: Parameters, data: Data) -> Any:
         """Errors, exposure and the rest, as far as the method has them."""
@@ -82,8 +83,8 @@ class AdultTrees:
 
     def points(self, parameters: Parameters, measured: Sequence[Measured]) -> Iterable[Point]:
         """A point for each level, or for each number of a fact, of the series ``value``."""
-        waiting = iter(measured)
-        parts = [[next(waiting).result for _ in each] for each in _parts(parameters)]
+        result_of = {_key(each.options): each.result for each in measured}
+        parts = [[result_of[_key(options)] for options in each] for each in _parts(parameters)]
         if "facts" in parameters:
             told = [FACTS[name].tells(own) for name, own in zip(parameters["facts"], parts, strict=True)]
             return [Point("value", words, value) for each in told for words, value in each.items()]
@@ -100,6 +101,11 @@ def _parts(parameters: Parameters) -> list[Sequence[Parameters]]:
     if "facts" in parameters:
         return [FACTS[name].asks for name in parameters["facts"]]
     return [_of_series(each, parameters) for each in parameters["series"]]
+
+
+def _key(options: Parameters) -> str:
+    """What tells units apart: several series and facts may ask for the same."""
+    return json.dumps(options, sort_keys=True)
 
 
 def _of_series(series: Mapping[str, Any], parameters: Parameters) -> list[Parameters]:
