@@ -123,6 +123,7 @@ def bounds(
         return unmeasured()
     inside = sum(low <= value <= high for value in values)
     told = f"{inside} of {len(values)} values are; they run from {min(values):.4g} to {max(values):.4g}."
+    told = f"It is {values[0]:.4g}." if len(values) == 1 else told
     return _part(inside, len(values), told, most=most)
 
 
