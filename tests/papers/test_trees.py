@@ -62,7 +62,8 @@ def test_best_of_all_whose_name_ends_so():
     assert best_of_mean(found, series="own", others="x table").verdict == "holds"
     told = best_of_mean(found, series="own", others=" table")
     assert told.verdict == "does not hold"
-    assert "y table, -6.00" in told.sentence
+    assert "y table, with -6.00" in told.sentence
+    assert best_of_mean(found, series="own", others=" table", slack=6).verdict == "holds"
 
 
 def test_groups_against_k():

@@ -64,7 +64,7 @@ def not_above_published(points: Points, *, series: str, other: str, panel: str =
 
 @check("best-of-mean")
 def best_of_mean(points: Points, *, series: str, others: str, panel: str = "", slack: float = 0.0) -> Outcome:
-    """The mean of a series is at least that of every series whose name ends so, over the places that both have."""
+    """The mean of a series is at least that of every series whose name ends so, less `slack`, where both have values."""
     own = points.of(series, panel)
     gaps = {}
     for name in points.series(panel):
@@ -76,7 +76,8 @@ def best_of_mean(points: Points, *, series: str, others: str, panel: str = "", s
         return unmeasured()
     nearest = min(gaps, key=lambda name: gaps[name])
     right = sum(gap >= -slack for gap in gaps.values())
-    told = f"It is at least as high as {right} of {len(gaps)}; the nearest is {nearest}, {gaps[nearest]:+.2f} away."
+    behind = f" or at most {slack:g} behind" if slack else ""
+    told = f"It is ahead of{behind} {right} of {len(gaps)}; the best of them is {nearest}, with {gaps[nearest]:+.2f}."
     if right == len(gaps):
         return holds(told)
     return depends(told) if right > len(gaps) / 2 else fails(told)
