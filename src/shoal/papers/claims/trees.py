@@ -64,7 +64,7 @@ def not_above_published(points: Points, *, series: str, other: str, panel: str =
 
 @check("best-of-mean")
 def best_of_mean(points: Points, *, series: str, others: str, panel: str = "", slack: float = 0.0) -> Outcome:
-    """The mean of a series is at least that of every series whose name ends so, less `slack`, where both have values."""
+    """The mean of a series is at least that of every series whose name ends so, less `slack`."""
     own = points.of(series, panel)
     gaps = {}
     for name in points.series(panel):
