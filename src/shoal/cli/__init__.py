@@ -29,6 +29,7 @@ from shoal.cli.generate import generate
 from shoal.cli.init import init
 from shoal.cli.ledger import ledger
 from shoal.cli.options import Usage
+from shoal.cli.papers import papers
 from shoal.cli.partition import partition
 from shoal.cli.pool import pool
 from shoal.cli.predict import predict
@@ -56,6 +57,7 @@ VERBS = (
 for verb in VERBS:
     app.command()(verb)
 app.add_typer(ledger)
+app.add_typer(papers)
 
 
 def _version(asked: bool) -> None:

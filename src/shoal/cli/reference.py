@@ -73,6 +73,11 @@ JSON_KEYS = {
     "ledger list": "a list of `number`, `added`, `release`, `kind`, `what`, `verdict`, `people`, `columns`, `table`, "
     "`files`",
     "ledger verify": "`releases`, `torn`, `intact`",
+    "papers list": "a list of `id`, `paper`, `place`, `title`, `claim`, `data`, `claims`",
+    "papers run": "a list of `id`, `quick`, `units`, `measured`; where all units are measured also `seconds`, `points` "
+    "(each `panel`, `series`, `x`, `value`), `published` (each `place`, `panel`, `series`, `x`, `published`, `ours`, "
+    "`agrees`), `claims` (each `says`, `verdict`, `found`)",
+    "papers report": "`results` (as of `shoal papers run`), `written`",
     "predict": "`target`, `rows`, `predictions` (by column; left out where a file is written), `written`",
     "demo": "as of `shoal tree`",
     "bench": "a list of rows",

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is told of experiments, on a page or in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from shoal.papers.data import manifest
+from shoal.papers.experiment import PAPERS, Experiment
+from shoal.papers.figure import figure_svg
+from shoal.papers.grids import Cell, Grid, grids
+from shoal.papers.judge import Beside, Judged, compare, judge
+from shoal.papers.runner import Done
+from shoal.papers.store import source_sha256
+
+TITLE = "Four papers, reproduced"
+UNKEPT = ("does not hold", "depends")  # where a claim's file explains itself
+
+
+@dataclass(frozen=True)
+class Told:
+    """An experiment with everything that is said of it."""
+
+    done: Done
+    beside: tuple[Beside, ...]
+    judged: tuple[Judged, ...]
+    grids: tuple[Grid, ...]
+    figure: str
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment."""
+        return self.done.experiment
+
+    @classmethod
+    def of(cls, done: Done) -> Told:
+        """Compare, judge and draw what was measured."""
+        own, points = done.experiment, done.points
+        if points is None:
+            return cls(done, (), (), (), "")
+        return cls(
+            done,
+            tuple(compare(own, points)),
+            tuple(judge(own, points)),
+            tuple(grids(own, points)),
+            figure_svg(own, points),
+        )
+
+
+def percentages(told: Sequence[Told]) -> list[Beside]:
+    """Published numbers that are per cent."""
+    return [one for each in told if "%" in each.experiment.plot.y for one in each.beside]
+
+
+def counts(told: Iterable[Told]) -> tuple[int, int, int, int]:
+    """How many claims hold, of those that were measured; published numbers that agree, of those with a tolerance."""
+    judged = [one for each in told for one in each.judged if one.outcome.verdict != "not measured"]
+    beside = [one for each in told for one in each.beside if one.agrees is not None]
+    right = sum(one.outcome.verdict == "holds" for one in judged)
+    return right, len(judged), sum(bool(one.agrees) for one in beside), len(beside)
+
+
+def by_paper(told: Sequence[Told]) -> Grid:
+    """For each paper: how many experiments were measured, claims that hold, and published numbers that agree."""
+    rows = []
+    for paper, (name, _) in PAPERS.items():
+        own = [each for each in told if each.experiment.paper == paper]
+        hold, claims, near, numbers = counts(own)
+        measured = sum(each.done.points is not None for each in own)
+        if own:
+            cells = (
+                name,
+                f"{measured} of {len(own)}",
+                f"{hold} of {claims}",
+                f"{near} of {numbers}" if numbers else "",
+            )
+            rows.append(tuple(map(Cell, cells)))
+    return Grid(("paper", "experiments measured", "claims that hold", "published numbers that agree"), tuple(rows), 1)
+
+
+def how(each: Told) -> list[tuple[str, str]]:
+    """How an experiment was measured, in named sentences."""
+    own, done = each.experiment, each.done
+    asked = ", ".join(f"{name} {_plain(value)}" for name, value in own.asked(quick=done.quick).items())
+    titles = ", ".join(manifest()[name].title for name in own.data)
+    return [
+        ("Data", titles + "."),
+        ("Split", own.split),
+        ("Seeds", own.seeds),
+        ("Settings", asked + "."),
+        ("Measured", f"{done.units} units, {told_time(done.seconds)} of CPU{_others(done)}."),
+    ]
+
+
+def _others(done: Done) -> str:
+    """Whether Shoal's code was another when something was measured."""
+    other = sum(each.source != source_sha256() for each in done.kept)
+    return f"; {other} of them when Shoal's code was not yet what it is now" if other else ""
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_plain(own)}" for key, own in value.items()) or "as they are"
+    return str(value).replace("'", "")
+
+
+def told_time(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> told_time(42), told_time(600), told_time(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def told_versions(told: Sequence[Told]) -> list[str]:
+    """The versions of everything that measured, one line for each set of them."""
+    found = {
+        ", ".join(f"{name} {number}" for name, number in kept.versions.items())
+        for each in told
+        for kept in each.done.kept
+    }
+    return sorted(found)

