@@ -188,7 +188,7 @@ def _say(done: Done) -> None:
     if done.points is None:
         output.say(f"{done.experiment.id}: {done.measured} of {done.units} units measured")
         return
-    beside = [each for each in compare(done.experiment, done.points) if each.ours is not None]
+    beside = [each for each in compare(done.experiment, done.points) if each.agrees is not None]
     near = sum(bool(each.agrees) for each in beside)
     output.say(f"{done.experiment.id}: {len(done.points)} numbers; {near} of {len(beside)} published ones agree")
     styles = {"holds": "green", "does not hold": "red", "depends": "yellow", "not measured": "dim"}
