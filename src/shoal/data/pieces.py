@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from shoal.data.coded import CodedRows
 from shoal.data.counted import Counted
+from shoal.data.grouped import distinct_rows
 from shoal.data.table import Column, Table
 
 
@@ -40,6 +41,10 @@ class Pieces:
     def like(self, columns: Counted) -> Pieces:
         """The same rows over other dictionaries."""
         return Pieces(self._rows, columns)
+
+    def grouped(self, most: int) -> Table:
+        """The different rows, each with how many there are of it; more than `most` are refused."""
+        return distinct_rows(self, most)
 
     def __iter__(self) -> Iterator[Table]:
         return self._rows.tables(self.columns)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.data.counted import Counted
 from shoal.data.hierarchy import Levels
-from shoal.data.table import Codes, Column
+from shoal.data.table import Codes, Column, Table
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int64]
@@ -77,6 +77,14 @@ class RowsElsewhere(Protocol):
 
         A column is the one of its name that was counted; its codes are those of the same entries, so they say how to
         recode the rows.
+        """
+        ...
+
+    def grouped(self, columns: Counted, most: int) -> Table:
+        """The different rows over some columns, or what became of them, each with how many rows it stands for.
+
+        The columns of the answer have the dictionaries of `columns`, and `weights`; its rows are in any order. More
+        than `most` different rows are refused (see `shoal.data.grouped.too_many`).
         """
         ...
 

@@ -11,7 +11,7 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
+from shoal.data.grouped import windows
 from shoal.data.table import Column, Table
 from shoal.errors import ReleaseError
 from shoal.release.domain import plain
@@ -80,23 +81,33 @@ def _values(column: Column, typed: bool) -> Cells:
     return Cells(entries, index)
 
 
-def csv_parts(cells: Mapping[str, Cells]) -> Iterator[bytes]:
-    """The file of rows, piece by piece: quoted only where needed, nothing for missing, two quotes for an empty text."""
+def csv_parts(cells: Mapping[str, Cells], times: NDArray[np.int64] | None = None) -> Iterator[bytes]:
+    """The file of rows, piece by piece: quoted only where needed, nothing for missing, two quotes for an empty text.
+
+    `times` says how often each row is written, where that is not once.
+    """
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow(cells)
     yield header.getvalue().encode()
     # entries are quoted once each, never a cell at a time
     entries = [pa.array([_quoted(text) for text in each.entries], pa.large_string()) for each in cells.values()]
     n_rows = max(len(each.index) for each in cells.values())
-    for start in range(0, n_rows, AT_ONCE):
+    for some in _pieces(n_rows, times):
         parts = []
         for quoted, each in zip(entries, cells.values(), strict=True):
-            index = each.index[start : start + AT_ONCE]
+            index = each.index[some]
             parts.append(quoted.take(pa.array(index, mask=index < 0)))
         lines = pc.binary_join_element_wise(*parts, pa.scalar(",", pa.large_string()), null_handling="replace")
         ends = pa.array([0, len(lines)], pa.int64())
         body = pc.binary_join(pa.LargeListArray.from_arrays(ends, lines), pa.scalar("\n", pa.large_string()))[0]
         yield body.as_buffer().to_pybytes() + b"\n"
+
+
+def _pieces(n_rows: int, times: NDArray[np.int64] | None) -> Iterator[Any]:
+    """The rows that are written at a time, in the order of the file."""
+    if times is not None:
+        return windows(times, AT_ONCE)
+    return (slice(start, start + AT_ONCE) for start in range(0, n_rows, AT_ONCE))
 
 
 def _quoted(text: str) -> str:
@@ -160,7 +171,7 @@ def _encoded(chunks: pa.ChunkedArray) -> Cells:
     return Cells(encoded.dictionary.to_pylist(), index)
 
 
-def save_together(path: Path, body: dict[str, Any], texts: Mapping[Path, str]) -> None:
+def save_together(path: Path, body: dict[str, Any], texts: Mapping[Path, str | Iterable[bytes]]) -> None:
     """Write the JSON and the files of rows beside it, rows first, or leave everything as it was."""
     made: dict[Path, str] = {}
     try:
