@@ -65,7 +65,7 @@ def audit(
         The column that tells people apart, where they may have several rows. Then every count is one of different
         people. A release that counts people asks for it; one that counts rows is asked more than it claims.
     engine
-        ``"stream"``: look at the rows a batch at a time, however many there are. For released trees.
+        ``"stream"``: look at the rows a batch at a time, however many there are. For released trees and tables.
 
     Returns
     -------
@@ -163,15 +163,17 @@ def _partal(release: EnsembleRelease, privacy: Requirement | int | None) -> bool
 
 
 def _in_batches(release: Any, X: Any, y: Any, *, public: Any, privacy: Any, person: str | None, engine: str) -> Audit:
-    """The audit of a tree, from rows that are read a batch at a time."""
+    """The audit of a tree or a table, from rows that are read a batch at a time."""
     if engine != "stream":
         raise RequirementError("parameter", f"audit: engine must be 'memory' or 'stream'; got {engine!r}.")
-    if not isinstance(release, TreeRelease) or person is not None or not (y is None or isinstance(y, str)):
+    ours = isinstance(release, (TreeRelease, TableRelease)) and not release.several_rows
+    if not ours or X is None or person is not None or not (y is None or isinstance(y, str)):
         raise DataError(
             "engine",
-            "With engine='stream', a released tree is audited, its target is a column of the rows, and every row is a "
-            "person. Try engine='memory'.",
+            "With engine='stream', a tree or a table that Shoal released is audited with the original rows, its target "
+            "is one of their columns, and every row is a person. Try engine='memory'.",
         )
+    from shoal.audit.tables import audit_table
     from shoal.audit.trees import audit_tree
     from shoal.data.coded import CodedRows
     from shoal.data.pieces import Pieces
@@ -179,9 +181,10 @@ def _in_batches(release: Any, X: Any, y: Any, *, public: Any, privacy: Any, pers
 
     kinds: dict[str, Any] = dict(release.kinds)
     if y is not None and y != release.target:
-        kinds[y] = kinds.pop(release.target)
+        kinds[y] = kinds.pop(release.target, "categorical")
     source = open_source(X, kinds=kinds, only=kinds)
     with CodedRows(source, source.names) as rows:
         if y is not None and y != release.target:
             rows.rename(y, release.target)
-        return audit_tree(release, Pieces(rows, rows.columns), public=public, privacy=privacy)
+        how = audit_tree if isinstance(release, TreeRelease) else audit_table
+        return how(release, Pieces(rows, rows.columns), public=public, privacy=privacy)
