@@ -152,16 +152,16 @@ class TableRelease:
     def groups(self) -> NDArray[np.int64]:
         """The number of each row's group: equal numbers, equal generalised values."""
         stored = self.stored
-        return self._groups if stored is self.rows else np.repeat(self._groups, stored.times)
+        return self.stored_groups if stored is self.rows else np.repeat(self.stored_groups, stored.times)
 
     @property
     def n_groups(self) -> int:
         """How many groups there are."""
-        return int(self._groups.max()) + 1
+        return int(self.stored_groups.max()) + 1
 
     @cached_property
-    def _groups(self) -> NDArray[np.int64]:
-        """The group of each row that is held."""
+    def stored_groups(self) -> NDArray[np.int64]:
+        """The group of each row of `stored`."""
         key, size = np.zeros(self.stored.n_rows, dtype=np.int64), 1
         for name in self.public:
             column = self.stored[name]
