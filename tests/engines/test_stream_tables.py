@@ -13,13 +13,14 @@ import pyarrow.csv as pacsv
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from shoal import Confidence, EntropyDiversity, KAnonymity, audit, load, load_sample, read_table
 from shoal.anonymize import Mondrian, TopDownRefinement, TopDownSpecialization, TreeAnonymizer, by_tree, method
 from shoal.cli import run
 from shoal.data import to_table
+from shoal.data.coded import CodedRows
 from shoal.data.grouped import LIMIT, Repeated, distinct_rows
 from shoal.data.table import Column, Table
 from shoal.engines.stream import StreamRows
@@ -55,9 +56,9 @@ def people(draw: st.DrawFn) -> pa.Table:
     return pa.table({name: pa.array(each, of) for name, each, of in zip(names, columns, types, strict=True)})
 
 
-def _in_batches(patch: pytest.MonkeyPatch, batch: int) -> None:
+def _in_batches(patch: pytest.MonkeyPatch, batch: int, chunk: int = 9) -> None:
     for module in (method, by_tree, classifier):
-        patch.setattr(module, "open_rows", lambda _, source: StreamRows(source, batch=batch, chunk=9))
+        patch.setattr(module, "open_rows", lambda _, source: StreamRows(source, batch=batch, chunk=chunk))
 
 
 def _made(kind: Any, rows: Any, **options: Any) -> Any:
@@ -76,7 +77,7 @@ def _made(kind: Any, rows: Any, **options: Any) -> Any:
     st.sampled_from([(), ("dose",)]),
     st.sampled_from([1, 7, 100]),
 )
-@settings(max_examples=120)
+@settings(max_examples=80)
 def test_the_same_release(
     rows: pa.Table, kind: Any, privacy: Any, which: str, sensitive: tuple[str, ...], batch: int
 ) -> None:
@@ -96,22 +97,31 @@ def test_the_same_release(
 
 
 @given(people(), st.sampled_from(METHODS), st.sampled_from([1, 5, 100]), st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_same_audit(rows: pa.Table, kind: Any, batch: int, data: st.DataObject) -> None:
     """Also of other rows than those it was made from, and of an attacker who knows other columns."""
-    release = kind(2, public=["age", "city", "sex"]).fit(rows, "sick").release_
+    try:
+        release = kind(2, public=["age", "city", "sex"]).fit(rows, "sick").release_
+    except ShoalError:
+        reject()
     asked = {
         "public": data.draw(st.none() | st.lists(st.sampled_from(["age", "city", "sex", "sick"]), unique=True)),
         "privacy": data.draw(st.sampled_from([None, 3, KAnonymity(2) & EntropyDiversity(1.3)])),
     }
     others = rows.take(data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=70)))
+
+    def told(original: Any, **how: Any) -> Any:
+        try:
+            verdict = audit(release, original, **asked, **how)
+        except ShoalError as refusal:
+            return str(refusal)
+        return verdict.to_json(), verdict.missing
+
     for original in (rows, others):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("shoal.data.coded.BATCH", batch)
-            found = audit(release, pads.dataset(original), engine="stream", **asked)
-        wanted = audit(release, original, **asked)
-        assert found.to_json() == wanted.to_json()
-        assert found.missing == wanted.missing
+            patch.setitem(CodedRows.__init__.__kwdefaults__, "batch", batch)
+            found = told(pads.dataset(original), engine="stream")
+        assert found == told(original)
 
 
 def test_a_release_of_different_rows_is_audited_like_any(tmp_path: Path) -> None:
@@ -126,7 +136,9 @@ def test_a_release_of_different_rows_is_audited_like_any(tmp_path: Path) -> None
     assert made.groups.tolist() == loaded.groups.tolist()
     assert str(made) == str(loaded)
     assert made.to_frame().equals(loaded.to_frame())
-    assert audit(made, rows).to_json() == audit(loaded, rows).to_json() == audit(loaded, rows, engine="stream").to_json()
+    assert (
+        audit(made, rows).to_json() == audit(loaded, rows).to_json() == audit(loaded, rows, engine="stream").to_json()
+    )
 
 
 ADULT = ["age", "workclass", "education", "race", "sex", "hours-per-week", "native-country"]
@@ -151,7 +163,7 @@ def test_adult(kind: Any, options: dict[str, Any], shoal_data: Path, tmp_path: P
         pq.write_table(frame.slice(number * 12_000, 12_000), tmp_path / f"{number}.parquet")
     options |= {"public": ADULT, "sensitive": ["relationship"] if options["privacy"] != 50 else []}
     with pytest.MonkeyPatch.context() as patch:
-        _in_batches(patch, 5000)
+        _in_batches(patch, 5000, 20_000)
         found = kind(engine="stream", **options).fit(tmp_path, "income").release_
     wanted = kind(reproducible=True, **options).fit(table, "income").release_
     assert found.to_json() == wanted.to_json()
@@ -171,43 +183,25 @@ def _arrow(table: Table) -> pa.Table:
 # ---------------------------------------------------------------- different rows
 
 
-@given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=50),
-    st.integers(1, 9),
-    st.sampled_from([(2, 3), (2**31, 5), (2**40, 2**40, 2**20)]),
-)
-def test_different_rows(numbers: list[int], batch: int, sizes: tuple[int, ...]) -> None:
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=50), st.integers(1, 9), st.sampled_from([1, 3, 9]))
+def test_different_rows(numbers: list[int], batch: int, n_columns: int) -> None:
     """Sorted, each once, with its number; also where codes need several words."""
     rng = np.random.default_rng(len(numbers))
-    kinds = [[int(rng.integers(0, size)) for size in sizes] for _ in range(4)]
-    rows = [tuple(kinds[number]) for number in numbers]
-    tables = []
-    for first in range(0, len(rows), batch):
-        part = rows[first : first + batch]
-        tables.append(Table(_Wide(i, [row[i] for row in part], size) for i, size in enumerate(sizes)))
+    kinds = rng.integers(0, 2000, (4, n_columns))
+    rows = kinds[numbers]
+    values = np.arange(2000.0)
+    tables = [
+        Table(Column(str(i), "numeric", rows[first : first + batch, i], values) for i in range(n_columns))
+        for first in range(0, len(rows), batch)
+    ]
     found = distinct_rows(tables, most=4)
     assert found.weights is not None
-    held = list(zip(*(found[str(i)].codes.tolist() for i in range(len(sizes))), strict=True))
-    wanted = sorted(Counter(tuple(code % 2**31 for code in row) for row in rows).items())
-    if max(sizes) <= 2**31:
-        assert list(zip(held, found.weights.tolist(), strict=True)) == wanted
-    assert found.n_people == len(rows)
-    assert found.n_rows == len(set(rows))
-    if len(set(rows)) > 1:
+    held = zip(*(found[str(i)].codes.tolist() for i in range(n_columns)), strict=True)
+    wanted = Counter(map(tuple, rows.tolist()))
+    assert list(zip(held, found.weights.tolist(), strict=True)) == sorted(wanted.items())
+    if len(wanted) > 1:
         with pytest.raises(DataError, match="more than"):
-            distinct_rows(tables, most=len(set(rows)) - 1)
-
-
-class _Wide(Column):
-    """A column of so many codes, without their dictionary."""
-
-    def __init__(self, number: int, codes: list[int], size: int) -> None:
-        super().__init__(str(number), "numeric", np.array(codes), np.empty(0))
-        object.__setattr__(self, "_size", size)
-
-    @property
-    def n_codes(self) -> int:
-        return self._size  # type: ignore[attr-defined,no-any-return]
+            distinct_rows(tables, most=len(wanted) - 1)
 
 
 # ---------------------------------------------------------------- files
