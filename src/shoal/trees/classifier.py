@@ -104,7 +104,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
     search
         Whether to look beyond the highest gain. With the target alone private, the splits of the largest nodes (a
         quarter of the table and more) are chosen by the trees that would grow below them; this needs splits in two, so
-        no hierarchies. With other private columns, a tree is grown in which public tests stand above private ones;
+        no hierarchies, and is not done for more than 1,048,576 people, where it hardly changes a tree for the better.
+        With other private columns, a tree is grown in which public tests stand above private ones;
         for up to 200,000 people one in order of gain as well, and the one that is expected to make fewer errors is
         taken; this needs pruning. There is no search with `max_leaves`, `lookahead`, `class_weight`, a public target or
         other sensitive columns. None: as the variant has it.
