@@ -8,7 +8,7 @@ end. Of anything else all distinct entries are in memory.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -104,6 +104,10 @@ class CodedRows:
         """The rows a batch at a time, over dictionaries that came of those of `columns`."""
         for batch in range(self.n_batches):
             yield Table(replace(column, codes=self.codes(column, batch), weights=None) for column in columns.values())
+
+    def mapped(self, function: Callable[[Iterator[Table]], Any], columns: Mapping[str, Column]) -> list[Any]:
+        """What a function makes of `tables`, as the only part of the whole."""
+        return [function(self.tables(columns))]
 
     def close(self) -> None:
         """Give the room back."""

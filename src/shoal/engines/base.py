@@ -115,6 +115,13 @@ class Engine(Protocol):
     several_rows: bool  # whether somebody has several rows
     n_different: int  # different people; as many as `n_people` where everybody has one row
 
+    def expect(self, nodes: Ids, spans: Ids) -> None:
+        """Says that all features of some nodes, and all public ones of some spans, will be asked for.
+
+        An engine that takes long to answer may count them all at once.
+        """
+        ...
+
     def node_classes(self, nodes: Ids) -> Counts:
         """People of each node by class (nodes × classes)."""
         ...

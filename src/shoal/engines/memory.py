@@ -199,6 +199,9 @@ class SortedEngine(ABC):
         """Where a public feature stands among the columns of the spans."""
         return 1 + len(self._n_values) + sum(each.public for each in self.features[:feature])
 
+    def expect(self, nodes: Ids, spans: Ids) -> None:  # noqa: B027  # not abstract: nothing is to be done
+        """See `Engine`: counting when asked takes no longer."""
+
     def node_classes(self, nodes: Ids) -> Counts:
         """See `Engine`."""
         return self._nodes.count(nodes, len(self.features), self.n_classes)

@@ -124,8 +124,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         (gain ratio, a branch a value, error-based pruning at 0.25). None: what did best in our measurements (Gini,
         halves, pruning by cost, search).
     engine
-        Where counts come from: ``"memory"``, or ``"stream"`` for rows that do not fit into it (see `fit`). The release
-        is the same.
+        Where counts come from: ``"memory"``, ``"stream"`` for rows that do not fit into it, or ``"spark"`` for rows on
+        a cluster (see `fit`). The release is the same.
     random_state
         Accepted because every estimator has one. The tree uses no randomness.
 
@@ -190,7 +190,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         statement: Statement = "counts",
         unknown: Unknown = "error",
         variant: Literal["id3", "c45"] | None = None,
-        engine: Literal["memory", "stream"] = "memory",
+        engine: Literal["memory", "stream", "spark"] = "memory",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.privacy = privacy
@@ -224,7 +224,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         ----------
         X
             The rows, one a person unless `person` is given: a data frame, an Arrow table, a NumPy array, a `Table`, or
-            the path of a file or of a folder of Parquet files.
+            the path of a file or of a folder of Parquet files. With ``engine="spark"``, a Spark DataFrame, the path of
+            a folder of Parquet, Delta or Iceberg files, or the name of a table.
         y
             The target's values, or the name of its column in `X`.
         """

@@ -113,6 +113,7 @@ class Rounds:
     def _best_splits(self, ids: Ids, classes: Counts) -> list[Chosen]:
         """The best split of every node that has one."""
         usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
+        self._engine.expect(ids, ids[:0])
         # kernels run side by side; for few people the Python around them is more than they are
         people = self._engine.n_people
         offers = side_by_side(lambda each: self._offers(ids, *each), usable, rows=people)
