@@ -31,6 +31,7 @@ FEW = 1 << 16  # numbers of a column that are all kept
 MOST_ENTRIES = 1 << 22  # different entries of a column that the driver takes
 _NUMBERS = {"tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64()}
 _FRACTIONS = {"float": pa.float32(), "double": pa.float64()}
+Join = Callable[[pa.Table], pa.Table]
 _SINCE = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 
 
@@ -94,7 +95,17 @@ class SparkCoded:
                 "spark-rows-change", "The rows are others whenever Spark reads them. Write them down first."
             )
 
-    def run(self, task: Task, schema: str) -> Any:
+    def found(self, task: Task, schema: str) -> pa.Table:
+        """What workers make of the blocks."""
+        with guarded():
+            return self._run(task, schema).toArrow()
+
+    def found_by(self, task: Task, schema: str, by: str, join: Join, joined: str) -> pa.Table:
+        """The same, and then what other workers make of all that has the same value of a column."""
+        with guarded():
+            return self._run(task, schema).groupBy(by).applyInArrow(join, joined).toArrow()
+
+    def _run(self, task: Task, schema: str) -> Any:
         """What workers make of the blocks, as a Spark DataFrame."""
         return self._blocks.mapInArrow(partial(run_task, task, self._dtypes), schema)
 
@@ -111,9 +122,8 @@ class SparkCoded:
 
     def mapped(self, function: Callable[[Iterator[Table]], Any], columns: Mapping[str, Column]) -> list[Any]:
         """What a function makes of the tables of each partition, over dictionaries that came of those of `columns`."""
-        with guarded():
-            task = OverTables([(self._place[name], column) for name, column in columns.items()], function)
-            found = self.run(task, BYTES).toArrow()
+        task = OverTables([(self._place[name], column) for name, column in columns.items()], function)
+        found = self.found(task, BYTES)
         return [pickle.loads(each) for each in found.column(0).to_pylist()]  # of our own workers
 
     def grouped(
@@ -127,7 +137,7 @@ class SparkCoded:
 
         with guarded():
             task = Different([(self._place[name], code_of) for name, code_of in columns])
-            each = self.run(task, "key binary, n bigint").groupBy("key").agg(F.sum("n").alias("n"))
+            each = self._run(task, "key binary, n bigint").groupBy("key").agg(F.sum("n").alias("n"))
             found = each.limit(most + 1).toArrow()
         if len(found) > most:
             return None

@@ -16,7 +16,7 @@ from shoal.data.coarse import Keep
 from shoal.data.counted import Counted
 from shoal.data.pieces import Pieces
 from shoal.data.spark_rows import SparkCoded
-from shoal.data.spark_session import guarded, is_frame, spark_frame
+from shoal.data.spark_session import is_frame, spark_frame
 from shoal.data.table import Codes, Column, count_codes
 from shoal.engines.base import Counts, Feature, Ids, Price, Way
 from shoal.engines.outlook import Outlook
@@ -100,23 +100,22 @@ class _Known:
         self.width = int(sizes.sum())
         self.by, self.n_values = by, n_values
         self._n_codes = n_codes
-        self._counts: dict[int, Counts] = {}
+        self._counts: dict[int, NDArray[Any]] = {}
 
     def lacks(self, ids: Ids) -> Ids:
-        """Which of some sets are not counted."""
-        return np.array([one for one in dict.fromkeys(ids.tolist()) if one not in self._counts], dtype=np.int64)
+        """Which of some sets are not counted; others that were asked for long ago make room for them."""
+        asked = dict.fromkeys(ids.tolist())
+        lacks = [one for one in asked if one not in self._counts]
+        too_many = len(self._counts) + len(lacks) - 2 * MOST_CELLS // max(self.width, 1)
+        if lacks and too_many > 0:
+            for one in [one for one in self._counts if one not in asked][:too_many]:
+                del self._counts[one]
+        return np.array(lacks, dtype=np.int64)
 
     def enter(self, ids: Ids, counts: Counts) -> None:
-        """Keep what was counted; what came long ago makes room."""
-        self._counts.update(zip(ids.tolist(), counts, strict=True))
-        most = max(len(ids), 2 * MOST_CELLS // max(self.width, 1))
-        while len(self._counts) > most:
-            self._counts.pop(next(iter(self._counts)))
-
-    def forget(self, ids: Ids) -> None:
-        """Sets that nobody will ask about."""
-        for one in ids.tolist():
-            self._counts.pop(one, None)
+        """Keep what was counted, in no more bytes than it needs."""
+        small = counts.astype(np.int32) if counts.max(initial=0) < 1 << 31 else counts
+        self._counts.update(zip(ids.tolist(), small, strict=True))
 
     def get(self, ids: Ids, place: int) -> Counts:
         """Sets × codes of a column × values."""
@@ -154,7 +153,7 @@ class SparkEngine:
         sensitive: Sequence[Column],
         most_groups: int = MOST_GROUPS,
     ) -> None:
-        self.features = [feature for feature, _ in made]
+        self.features: Sequence[Feature] = [feature for feature, _ in made]
         self.n_people = self.n_different = rows.columns.n_rows
         self.n_classes = target.n_codes
         self.several_rows = False
@@ -202,12 +201,11 @@ class SparkEngine:
 
     def outlooks(self, nodes: Sequence[int], ways: Sequence[Sequence[Way]], price: Price) -> list[Counts]:
         """See `Engine`."""
-        with guarded():
-            columns = [*range(len(self.features)), self._target]
-            people = PeopleOf(self._recode(columns), self._nodes.routes(np.array(nodes)), len(nodes))
-            foresee = Foresee(self._outlook, ways, price, len(columns))
-            # a node's people go to one worker, which looks at some of them
-            found = self._rows.run(people, PEOPLE).groupBy("node").applyInArrow(_called(foresee), COSTS).toArrow()
+        columns = [*range(len(self.features)), self._target]
+        people = PeopleOf(self._recode(columns), self._nodes.routes(np.array(nodes)), len(nodes))
+        foresee = Foresee(self._outlook, ways, price, len(columns))
+        # a node's people go to one worker, which looks at some of them
+        found = self._rows.found_by(people, PEOPLE, "node", foresee.costs, COSTS)
         costs = {
             node: np.frombuffer(cell, dtype=np.int64)
             for node, cell in zip(found.column("node").to_pylist(), found.column("costs").to_pylist(), strict=True)
@@ -312,27 +310,17 @@ class SparkEngine:
     def _job(self, parts: Sequence[tuple[_Known, Splits, Ids]]) -> None:
         asks = [_ask(*part) for part in parts]
         size = sum(ask.size for ask in asks)
-        with guarded():
-            found = self._rows.run(Count(self._recode(range(len(self._coded))), asks), FOUND)
-            if self._rows.n_tasks > MERGED:
-                from pyspark.sql import functions as F
-
-                part = F.pmod(F.spark_partition_id(), F.lit(round(self._rows.n_tasks**0.5))).alias("part")
-                found = found.select(part, "keys", "people").groupBy("part").applyInArrow(partial(add_up, size), FOUND)
-            counts = unpacked(size, found.toArrow().to_batches())
+        many = self._rows.n_tasks > MERGED
+        count = Count(self._recode(range(len(self._coded))), asks, round(self._rows.n_tasks**0.5) if many else 1)
+        if many:
+            found = self._rows.found_by(count, FOUND, "part", partial(add_up, size), FOUND)
+        else:
+            found = self._rows.found(count, FOUND)
+        counts = unpacked(size, found.to_batches())
         start = 0
         for (known, _, ids), ask in zip(parts, asks, strict=True):
             known.enter(ids, counts[start : start + ask.size].reshape(ask.n_sets, ask.width))
             start += ask.size
-
-
-def _called(foresee: Foresee) -> Any:
-    """A plain function, since Spark looks at its signature."""
-
-    def call(key: Any, parts: Any) -> Any:
-        return foresee(key, parts)
-
-    return call
 
 
 def _ask(known: _Known, splits: Splits, ids: Ids) -> Ask:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +19,7 @@ from shoal.data.table import Codes
 from shoal.engines.base import Counts, Ids, Price, Way
 from shoal.engines.outlook import Outlook
 
-FOUND = "keys binary, people binary"
+FOUND = "part int, keys binary, people binary"
 PEOPLE = "node int, codes binary"
 COSTS = "node int, costs binary"
 
@@ -98,10 +97,11 @@ def codes_of(block: Block, recode: Recode) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class Count:
-    """All counts of a round, in one pass over the blocks."""
+    """All counts of a round, in one pass over the blocks; `n_parts` says how many sums workers are to make of them."""
 
     recode: Recode
     asks: Sequence[Ask]
+    n_parts: int
 
     def run(self, blocks: Iterator[Block]) -> Iterator[pa.RecordBatch]:
         """See `Task`."""
@@ -111,14 +111,19 @@ class Count:
             people = np.ones(codes.shape[1], dtype=np.int64)
             for ask, out in zip(self.asks, found, strict=True):
                 ask.count(codes, people, out)
-        yield packed(np.concatenate([out.reshape(-1) for out in found]))
+        counts = np.concatenate([out.reshape(-1) for out in found])
+        # any rule will do by which about as many tasks fall into each part
+        yield packed(counts, int(counts.sum()) % self.n_parts)
 
 
-def packed(counts: Counts) -> pa.RecordBatch:
+def packed(counts: Counts, part: int = 0) -> pa.RecordBatch:
     """Counts without those that are nought, in one row."""
     keys = np.flatnonzero(counts)
     cells = [keys.astype(np.int32).tobytes(), counts[keys].astype(np.int64).tobytes()]
-    return pa.record_batch([pa.array([cell], pa.binary()) for cell in cells], names=["keys", "people"])
+    return pa.record_batch(
+        [pa.array([part], pa.int32()), *(pa.array([cell], pa.binary()) for cell in cells)],
+        names=["part", "keys", "people"],
+    )
 
 
 def unpacked(size: int, batches: Iterable[pa.RecordBatch]) -> Counts:
@@ -163,12 +168,13 @@ class Foresee:
     price: Price
     n_columns: int  # the features and, last, the target
 
-    def __call__(self, key: tuple[Any, ...], parts: pa.Table) -> pa.Table:
+    def costs(self, parts: pa.Table) -> pa.Table:
+        """From all people of one node, as `PeopleOf` hands them on."""
         blocks = [
             np.frombuffer(data.as_buffer(), dtype=np.int32).reshape(self.n_columns, -1)
             for data in parts.column("codes")
         ]
         codes = np.concatenate(blocks, axis=1)
-        node = int(key[0].as_py())
+        node = parts.column("node")[0].as_py()
         costs = self.outlook.costs(list(codes[:-1]), codes[-1], self.ways[node], self.price)
         return pa.table({"node": pa.array([node], pa.int32()), "costs": pa.array([costs.tobytes()], pa.binary())})
