@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from helpers.spark import RowsInProcess
 from helpers.strategies import Case, cases
-from shoal import Confidence, EntropyDiversity, KAnonymity, PromiseError
+from shoal import Confidence, EntropyDiversity, KAnonymity, PromiseError, to_table
 from shoal.data import load_hierarchies
 from shoal.engines import MemoryEngine, outlook, spark
 from shoal.engines.base import Feature
@@ -40,7 +40,7 @@ def mined(case: Case, requirement, rows: RowsInProcess | None = None, **manner):
     st.integers(0, 9),
     st.booleans(),
 )
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_same_tree_as_from_memory(manner, case: Case, k: int, more, n_tasks: int, seed: int, on_driver: bool):
     requirement = KAnonymity(k) if more is None or case.roles.target_role == "public" else KAnonymity(k) & more
     rows = RowsInProcess(case.table, n_tasks=n_tasks, seed=seed, most_groups=1 << 20 if on_driver else 0)
@@ -67,21 +67,16 @@ def test_same_tree_where_counts_do_not_fit_one_job(case: Case, k: int):
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 1)), max_size=12))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_any_splits_give_the_same_counts(splits: list[tuple[int, int]]):
     """Also of sets that were split before, and of a set together with its parts."""
     rng = np.random.default_rng(1)
-    from shoal import to_table
-
-    table = to_table(
-        {"a": rng.choice(list("xyz"), 80), "b": rng.choice(list("pq"), 80), "t": rng.choice(list("01"), 80)}
-    )
+    table = to_table({name: rng.choice(list(values), 80) for name, values in (("a", "xyz"), ("b", "pq"), ("t", "01"))})
     features = [Feature("a", True, 3), Feature("b", True, 2)]
     memory = MemoryEngine(features, [table["a"].codes, table["b"].codes], table["t"].codes, 2)
     rows = RowsInProcess(table).rows
-    engine = spark.SparkEngine(
-        rows, [(each, rows.columns[each.name].codes) for each in features], rows.columns["t"], []
-    )
+    made = [(each, rows.columns[each.name].codes) for each in features]
+    engine = spark.SparkEngine(rows, made, rows.columns["t"], [])
     ways = [np.array([[0, 1, 2]], dtype=np.int32), np.array([[1, 0]], dtype=np.int32)]
     live = [0]
     for which, f in splits:

@@ -9,13 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.blocks import BLOCKS, Different, Entries, OverTables, run_task, to_blocks
+from shoal.data.blocks import Different, Entries, OverTables, run_task, to_blocks
 from shoal.data.counted import Counted
 from shoal.data.pieces import Pieces
 from shoal.data.table import Table
 from shoal.engines.spark import SparkEngine
-
-assert BLOCKS
 
 
 class InProcess:

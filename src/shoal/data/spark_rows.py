@@ -102,8 +102,12 @@ class SparkCoded:
 
     def found_by(self, task: Task, schema: str, by: str, join: Join, joined: str) -> pa.Table:
         """The same, and then what other workers make of all that has the same value of a column."""
+
+        def joining(parts: Any) -> Any:  # Spark counts the arguments of a plain function
+            return join(parts)
+
         with guarded():
-            return self._run(task, schema).groupBy(by).applyInArrow(join, joined).toArrow()
+            return self._run(task, schema).groupBy(by).applyInArrow(joining, joined).toArrow()
 
     def _run(self, task: Task, schema: str) -> Any:
         """What workers make of the blocks, as a Spark DataFrame."""
