@@ -316,7 +316,7 @@ class SparkEngine:
             found = self._rows.found_by(count, FOUND, "part", partial(add_up, size), FOUND)
         else:
             found = self._rows.found(count, FOUND)
-        counts = unpacked(size, found.to_batches())
+        counts = unpacked(size, found)
         start = 0
         for (known, _, ids), ask in zip(parts, asks, strict=True):
             known.enter(ids, counts[start : start + ask.size].reshape(ask.n_sets, ask.width))

@@ -6,7 +6,7 @@ Nothing here knows Spark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,7 +97,7 @@ def codes_of(block: Block, recode: Recode) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class Count:
-    """All counts of a round, in one pass over the blocks; `n_parts` says how many sums workers are to make of them."""
+    """All counts of a round, in one pass over the blocks; `n_parts` says how many workers are to add them up."""
 
     recode: Recode
     asks: Sequence[Ask]
@@ -111,33 +111,36 @@ class Count:
             people = np.ones(codes.shape[1], dtype=np.int64)
             for ask, out in zip(self.asks, found, strict=True):
                 ask.count(codes, people, out)
-        counts = np.concatenate([out.reshape(-1) for out in found])
-        # any rule will do by which about as many tasks fall into each part
-        yield packed(counts, int(counts.sum()) % self.n_parts)
+        yield packed(np.concatenate([out.reshape(-1) for out in found]), self.n_parts)
 
 
-def packed(counts: Counts, part: int = 0) -> pa.RecordBatch:
-    """Counts without those that are nought, in one row."""
-    keys = np.flatnonzero(counts)
-    cells = [keys.astype(np.int32).tobytes(), counts[keys].astype(np.int64).tobytes()]
-    return pa.record_batch(
-        [pa.array([part], pa.int32()), *(pa.array([cell], pa.binary()) for cell in cells)],
-        names=["part", "keys", "people"],
-    )
+def packed(counts: Counts, n_parts: int = 1) -> pa.RecordBatch:
+    """Counts without those that are nought, in one row a part of all places."""
+    places = np.flatnonzero(counts)
+    ends = np.searchsorted(places, np.arange(1, n_parts) * len(counts) // n_parts)
+    return _parts(list(enumerate(np.split(places, ends))), counts)
 
 
-def unpacked(size: int, batches: Iterable[pa.RecordBatch]) -> Counts:
+def _parts(places: list[tuple[int, Ids]], counts: Counts) -> pa.RecordBatch:
+    keys = [own.astype(np.int32).tobytes() for _, own in places]
+    people = [counts[own].tobytes() for _, own in places]
+    columns = [pa.array([part for part, _ in places], pa.int32()), pa.array(keys, pa.binary())]
+    return pa.record_batch([*columns, pa.array(people, pa.binary())], names=["part", "keys", "people"])
+
+
+def unpacked(size: int, found: pa.Table) -> Counts:
     """The sum of what was packed."""
     counts = np.zeros(size, dtype=np.int64)
-    for batch in batches:
-        for keys, people in zip(batch.column("keys"), batch.column("people"), strict=True):
-            counts[np.frombuffer(keys.as_buffer(), dtype=np.int32)] += np.frombuffer(people.as_buffer(), dtype=np.int64)
+    for keys, people in zip(found.column("keys"), found.column("people"), strict=True):
+        counts[np.frombuffer(keys.as_buffer(), dtype=np.int32)] += np.frombuffer(people.as_buffer(), dtype=np.int64)
     return counts
 
 
 def add_up(size: int, parts: pa.Table) -> pa.Table:
-    """What several tasks found, as one."""
-    return pa.Table.from_batches([packed(unpacked(size, parts.to_batches()))])
+    """What several tasks found of one part, as one row."""
+    counts = unpacked(size, parts)
+    part = parts.column("part")[0].as_py()
+    return pa.Table.from_batches([_parts([(part, np.flatnonzero(counts))], counts)])
 
 
 @dataclass(frozen=True)
