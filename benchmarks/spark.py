@@ -52,13 +52,14 @@ def main() -> None:
         peaks.append(spark["peak_mb"])
         print(f"  memory: {memory['seconds']:.1f} s, {memory['leaves']} leaves")
         print(
-            f"  spark: {spark['seconds']:.1f} s in {spark['jobs']} jobs: dictionaries and codes {spark['coding']:.1f} s, "
-            f"{spark['rounds']} rounds of {spark['a_round']:.2f} s each, search {spark['searching']:.1f} s"
+            f"  spark: {spark['seconds']:.1f} s in {spark['jobs']} jobs: "
+            f"dictionaries and codes {spark['coding']:.1f} s, {spark['rounds']} rounds of {spark['a_round']:.2f} s "
+            f"each, search {spark['searching']:.1f} s"
         )
         overhead = 1 - memory["seconds"] / spark["seconds"]
         print(
-            f"  spark / memory: {spark['seconds'] / memory['seconds']:.1f} of the seconds, so {overhead:.0%} of Spark's "
-            "are overhead; the same release"
+            f"  spark / memory: {spark['seconds'] / memory['seconds']:.1f} of the seconds, "
+            f"so {overhead:.0%} of Spark's are overhead; the same release"
         )
         print(
             f"  a round brings at most {spark['most_bytes']:,} bytes to the driver "
