@@ -257,9 +257,9 @@ class TreeAnonymizer(TableAnonymizer):
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
     engine
-        Where rows are: ``"memory"``, or ``"stream"`` to read a file, a folder, a dataset or a query in batches, however
-        many rows there are. What is published is the same, its rows always sorted; it is `release_`, as
-        `fit_transform` then hands none back. Private columns and what the tree asks for have at most 4 million
+        Where rows are: ``"memory"``; ``"stream"`` to read a file, a folder, a dataset or a query in batches, however
+        many rows there are; ``"spark"`` for a Spark DataFrame, or a path or table that Spark reads. What is published
+        is the same, its rows always sorted; it is `release_`, as `fit_transform` then hands none back. Private columns and what the tree asks for have at most 4 million
         different rows together (``SHOAL_MOST_GROUPS`` in the environment says otherwise).
 
     Attributes
@@ -308,7 +308,7 @@ class TreeAnonymizer(TableAnonymizer):
         min_gain: float = 0.0,
         lookahead: Literal[0, 1] = 0,
         variant: Literal["id3"] | None = "id3",
-        engine: Literal["memory", "stream"] = "memory",
+        engine: Literal["memory", "stream", "spark"] = "memory",
         random_state: int | np.random.RandomState | None = None,
         numbers: Numbers = "intervals",
         reproducible: bool = False,

@@ -48,9 +48,9 @@ class TopDownSpecialization(RecodingAnonymizer):
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
     engine
-        Where rows are: ``"memory"``, or ``"stream"`` to read a file, a folder, a dataset or a query in batches, however
-        many rows there are. What is published is the same, its rows always sorted; it is `release_`, as
-        `fit_transform` then hands none back. Columns have at most 4 million different rows together
+        Where rows are: ``"memory"``; ``"stream"`` to read a file, a folder, a dataset or a query in batches, however
+        many rows there are; ``"spark"`` for a Spark DataFrame, or a path or table that Spark reads. What is published
+        is the same, its rows always sorted; it is `release_`, as `fit_transform` then hands none back. Columns have at most 4 million different rows together
         (``SHOAL_MOST_GROUPS`` in the environment says otherwise), and the target is named.
 
     Attributes
@@ -117,7 +117,7 @@ class TopDownSpecialization(RecodingAnonymizer):
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         numbers: Numbers = "intervals",
         reproducible: bool = False,
-        engine: Literal["memory", "stream"] = "memory",
+        engine: Literal["memory", "stream", "spark"] = "memory",
     ) -> None:
         self.privacy = privacy
         self.public = public
