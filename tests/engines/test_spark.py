@@ -16,7 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal import AnonymousTreeClassifier, DataError, EntropyDiversity, KAnonymity, audit, read_table
+from shoal import AnonymousTreeClassifier, DataError, EntropyDiversity, KAnonymity, audit, load, read_table
+from shoal.anonymize import Mondrian, TopDownSpecialization, TreeAnonymizer
 from shoal.data import spark_rows
 from shoal.data.blocks import Block
 from shoal.data.spark_session import guarded, spark_session
@@ -189,6 +190,25 @@ def test_predictions_as_a_column(spark: Any, folder: Path) -> None:
     rows = frame.coalesce(1).toArrow()
     assert table.column("answer").to_pylist() == release.predict(rows).tolist()
     assert np.allclose(table.column(2).to_numpy(), release.predict_proba(rows)[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "privacy"),
+    [(TreeAnonymizer, 40), (TopDownSpecialization, KAnonymity(40) & EntropyDiversity(1.3)), (Mondrian, 40)],
+)
+def test_tables(spark: Any, folder: Path, tmp_path: Path, kind: Any, privacy: Any) -> None:
+    """The same table, audited on the cluster; only its different rows, and the original ones, reach the driver."""
+    columns = ["age", "sex", "edu", "member", "sick"]
+    frame = spark.read.parquet(str(folder)).select(*columns).repartition(3)
+    rows = read_table(folder).select(columns)
+    options = {"privacy": privacy, "public": columns[:-1]}
+    found = kind(engine="spark", **options).fit(frame, "sick").release_
+    wanted = kind(reproducible=True, **options).fit(rows, "sick").release_
+    assert found.to_json() == wanted.to_json()
+    assert found.verdict == wanted.verdict
+    assert audit(wanted, frame, engine="spark").to_json() == audit(wanted, rows).to_json()
+    found.save(tmp_path / "table.json")
+    assert load(tmp_path / "table.json").to_csv() == wanted.to_csv()
 
 
 def test_different_rows_and_how_many_there_are(spark: Any, folder: Path) -> None:

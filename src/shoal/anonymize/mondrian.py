@@ -65,8 +65,9 @@ class Mondrian(RecodingAnonymizer):
     engine
         Where rows are: ``"memory"``; ``"stream"`` to read a file, a folder, a dataset or a query in batches, however
         many rows there are; ``"spark"`` for a Spark DataFrame, or a path or table that Spark reads. What is published
-        is the same, its rows always sorted; it is `release_`, as `fit_transform` then hands none back. Columns have at most 4 million different rows together
-        (``SHOAL_MOST_GROUPS`` in the environment says otherwise), and the target is named.
+        is the same, its rows always sorted; it is `release_`, as `fit_transform` then hands none back. Columns have at
+        most 4 million different rows together (``SHOAL_MOST_GROUPS`` in the environment says otherwise), and the target
+        is named.
 
     Attributes
     ----------
