@@ -25,7 +25,7 @@ from shoal.data.grouped import LIMIT, Repeated, distinct_rows
 from shoal.data.table import Column, Table
 from shoal.engines.stream import StreamRows
 from shoal.errors import DataError, RequirementError, ShoalError
-from shoal.release import rows_file
+from shoal.release import rows_file, table_file
 from shoal.release.rows_file import write_rows
 from shoal.trees import classifier
 
@@ -139,6 +139,28 @@ def test_a_release_of_different_rows_is_audited_like_any(tmp_path: Path) -> None
     assert (
         audit(made, rows).to_json() == audit(loaded, rows).to_json() == audit(loaded, rows, engine="stream").to_json()
     )
+
+
+@pytest.mark.parametrize("reproducible", [True, False], ids=["sorted", "shuffled"])
+def test_a_file_of_many_rows_is_held_as_its_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reproducible: bool
+) -> None:
+    """In the order of the file, whatever that is, and read a piece at a time."""
+    rows = load_sample().table.select(["age", "sex", "diabetes"])
+    made = TopDownSpecialization(50, reproducible=reproducible).fit(rows, "diabetes").release_
+    made.save(tmp_path / "table.json")
+    monkeypatch.setattr(table_file, "MANY", 100)
+    monkeypatch.setattr(table_file, "BLOCK", 1000)
+    found = load(tmp_path / "table.json")
+    assert isinstance(found.rows, Repeated)
+    assert (found.stored.n_rows < 1000) == reproducible
+    assert found.to_csv() == made.to_csv()
+    assert found.to_json() == made.to_json()
+    assert audit(found, rows, engine="stream").to_json() == audit(made, rows).to_json()
+    text = (tmp_path / "table.csv").read_text()
+    (tmp_path / "table.csv").write_text(text.replace("yes", "maybe", 1))
+    with pytest.raises(ShoalError, match="its SHA-256 differs"):
+        load(tmp_path / "table.json")
 
 
 ADULT = ["age", "workclass", "education", "race", "sex", "hours-per-week", "native-country"]
