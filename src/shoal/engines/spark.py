@@ -22,7 +22,7 @@ from shoal.engines.base import Counts, Feature, Ids, Price, Way
 from shoal.engines.outlook import Outlook
 from shoal.engines.spark_tasks import COSTS, FOUND, PEOPLE, Ask, Count, Foresee, PeopleOf, Recode, add_up, unpacked
 from shoal.engines.splits import Splits
-from shoal.errors import DataError
+from shoal.errors import DataError, RequirementError
 
 MOST_CELLS = 1 << 24  # counts of one job
 MERGED = 64  # tasks whose counts the driver adds up; of more, workers do it first
@@ -45,9 +45,7 @@ class SparkRows:
         self._frame = spark_frame(source)
         # as in every file that is read
         self._missing = () if is_frame(source) else ("", "?")
-        self._most_groups = (
-            int(os.environ.get("SHOAL_SPARK_GROUPS", MOST_GROUPS)) if most_groups is None else most_groups
-        )
+        self._most_groups = _most_groups() if most_groups is None else most_groups
         self._coded: SparkCoded | None = None
         self.names = list(self._frame.columns)
 
@@ -88,6 +86,13 @@ class SparkRows:
     def __exit__(self, *exception: object) -> None:
         if self._coded is not None:
             self._coded.close()
+
+
+def _most_groups() -> int:
+    text = os.environ.get("SHOAL_SPARK_GROUPS", str(MOST_GROUPS))
+    if not text.isdecimal():
+        raise RequirementError("parameter", f"SHOAL_SPARK_GROUPS must be a whole number; got {text!r}.")
+    return int(text)
 
 
 class _Known:
