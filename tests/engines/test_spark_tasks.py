@@ -11,7 +11,7 @@ from helpers.strategies import Case, cases
 from shoal import Confidence, EntropyDiversity, KAnonymity, PromiseError, to_table
 from shoal.data import load_hierarchies
 from shoal.data.roles import Roles
-from shoal.engines import MemoryEngine, outlook, spark
+from shoal.engines import MemoryEngine, known, outlook, spark
 from shoal.engines.base import Feature
 from shoal.trees.mine import mine_tree
 
@@ -62,6 +62,7 @@ def test_same_tree_where_counts_do_not_fit_one_job(case: Case, k: int):
     rows = RowsInProcess(case.table, most_groups=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark, "MOST_CELLS", 40)
+        patch.setattr(known, "MOST_CELLS", 40)
         expected = mined(case, KAnonymity(k)).to_json() if len(case.rows) >= k else None
         if expected is not None:
             assert mined(case, KAnonymity(k), rows).to_json() == expected
