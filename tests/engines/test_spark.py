@@ -34,9 +34,17 @@ def spark() -> Any:
     """Two cores, and a task that fails is tried again, as on a cluster."""
     with guarded(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("shoal.data.spark_session.MASTER", "local[2,4]")
+        # for jobs that are over in no time, compiling them well takes longer than running them
+        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        from pyspark.sql import SparkSession
+
+        if (left := SparkSession.getActiveSession()) is not None:  # by another test
+            left.stop()
         session = spark_session()
     session.sparkContext.setLogLevel("OFF")
     session.conf.set("spark.sql.shuffle.partitions", "2")
+    session.conf.set("spark.sql.codegen.wholeStage", "false")
+    session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     yield session
     session.stop()
 
@@ -74,20 +82,23 @@ def mined(rows: Any, engine: str, target: str = "sick", **manner: Any) -> Any:
 
 
 MANNERS: dict[str, dict[str, Any]] = {
-    "id3": {"privacy": 40, "variant": "id3"},
-    "c45": {"privacy": 40, "variant": "c45"},
-    "best": {"privacy": 40},
-    "diverse": {"privacy": KAnonymity(40) & EntropyDiversity(1.3), "variant": "id3"},
+    "id3": {"privacy": 40, "variant": "id3", "max_depth": 3},
+    "c45": {"privacy": 40, "variant": "c45", "max_depth": 3},
+    "best": {"privacy": 40, "max_depth": 3},
+    "diverse": {"privacy": KAnonymity(40) & EntropyDiversity(1.3), "variant": "id3", "max_depth": 3},
     "private": {"privacy": 40, "public": ["age", "sex", "since"], "max_depth": 3},
 }
 
 
 @pytest.mark.parametrize("manner", MANNERS.values(), ids=list(MANNERS))
 def test_adult(manner: dict[str, Any], spark: Any, shoal_data: Path, tmp_path: Path) -> None:
-    table = read_table(shoal_data / "adult_train.csv.gz").complete()
+    names = ["age", "education", "sex", "race", "hours-per-week", "capital-gain", "income"]
+    table = read_table(shoal_data / "adult_train.csv.gz").select(names).complete()
     columns = {name: np.asarray(column.values)[column.codes] for name, column in table.items()}
     pq.write_table(pa.table(columns), tmp_path / "adult.parquet")
-    manner = {**manner, **({"public": ["age", "sex", "education"]} if "public" in manner else {})}
+    manner = {**manner, "max_depth": 4}
+    if "public" in manner:
+        manner["public"] = [name for name in names[:-1] if name not in ("sex", "hours-per-week")]
     wanted = mined(tmp_path / "adult.parquet", "memory", "income", **manner)
     frame = spark.read.parquet(str(tmp_path / "adult.parquet")).repartition(3)
     ours = mined(frame, "spark", "income", **manner)
@@ -113,7 +124,7 @@ values = st.sampled_from(["a", "b", "c", None])
     st.integers(0, 9),
     st.sampled_from(list(MANNERS)),
 )
-@settings(max_examples=3, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, suppress_health_check=list(HealthCheck))
 def test_random_tables(spark: Any, tmp_path: Path, rows: list[Any], partitions: int, seed: int, manner: str) -> None:
     rows = [*rows, ("a", 0, "a", "n"), ("b", 0, "b", "y")]
     table = pa.table([pa.array(column) for column in zip(*rows, strict=True)], names=["a", "b", "c", "t"])
@@ -130,7 +141,7 @@ def test_many_numbers_are_cut_where_they_would_be_in_memory(spark: Any, folder: 
     monkeypatch.setattr(spark_rows, "FEW", 1000)  # there are about 7,200 different ones
     monkeypatch.setattr("shoal.data.spark_numbers.BUCKETS", 300)
     for public in (None, ["age", "sex"]):  # as a private column, its bounds are those that people stand behind
-        how = {"privacy": 40, "max_codes": 100, "variant": "id3", "max_depth": 3, "public": public}
+        how = {"privacy": 40, "max_codes": 100, "variant": "id3", "max_depth": 2, "public": public}
         assert mined(folder, "spark", **how).to_json() == mined(folder, "memory", **how).to_json()
 
 
@@ -143,7 +154,7 @@ def jobs(spark: Any) -> int:
 def test_there_are_as_many_jobs_as_rounds_and_some_more(
     spark: Any, folder: Path, variant: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frame = spark.read.parquet(str(folder))
+    frame = spark.read.parquet(str(folder)).drop("edu", "pay")  # of a missing value, the audit asks once more
     asked: list[int] = []
     outlooks = SparkEngine.outlooks
     monkeypatch.setattr(SparkEngine, "outlooks", lambda *args: asked.append(1) or outlooks(*args))
@@ -154,7 +165,7 @@ def test_there_are_as_many_jobs_as_rounds_and_some_more(
         release = mined(frame, "spark", privacy=40, variant=variant, max_depth=depth, pruning="none")
         assert max(len(release.path(leaf)) for leaf in release.leaves) == depth
         others.append(jobs(spark) - before - depth - 2 * len(asked))  # a search has a shuffle, which is a job by itself
-    assert others[0] == others[1] < 15
+    assert others[0] == others[1] < 20
 
 
 def test_no_row_reaches_the_driver(spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +177,7 @@ def test_no_row_reaches_the_driver(spark: Any, folder: Path, monkeypatch: pytest
         monkeypatch.setattr(
             kind, name, lambda *args, fetch=fetch, **more: taken.append(len(found := fetch(*args, **more))) or found
         )
-    release = mined(frame.drop("pay"), "spark", privacy=40)
+    release = mined(frame.drop("pay"), "spark", privacy=40, max_depth=2)
     audit(release, frame, engine="spark")
     assert len(taken) > 5
     assert max(taken) < 200  # the table has 8,000
@@ -284,7 +295,9 @@ def test_a_type_that_changes_between_files(spark: Any, tmp_path: Path) -> None:
 
 
 def test_an_error_of_a_row_shows_no_cell(spark: Any, folder: Path) -> None:
-    frame = spark.read.parquet(str(folder)).selectExpr("*", "raise_error(concat('secret ', edu)) AS bad")
+    frame = spark.read.parquet(str(folder)).selectExpr(
+        "*", "CAST(raise_error(concat('secret ', edu)) AS STRING) AS bad"
+    )
     with pytest.raises(DataError) as refusal:
         mined(frame, "spark")
     assert refusal.value.code == "spark-failed"
@@ -292,7 +305,12 @@ def test_an_error_of_a_row_shows_no_cell(spark: Any, folder: Path) -> None:
 
 
 def test_rows_that_are_others_every_time(spark: Any, folder: Path) -> None:
-    frame = spark.read.parquet(str(folder)).selectExpr("sick", "rand() AS new")
+    def draws(batches: Any) -> Any:
+        for batch in batches:
+            new = np.random.default_rng().random(batch.num_rows)
+            yield pa.record_batch([batch.column("sick"), pa.array(new)], names=["sick", "new"])
+
+    frame = spark.read.parquet(str(folder)).mapInArrow(draws, "sick string, new double")
     with pytest.raises(DataError) as refusal:
         mined(frame, "spark")
     assert refusal.value.code == "spark-failed"

@@ -10,7 +10,8 @@ from helpers.spark import RowsInProcess
 from helpers.strategies import Case, cases
 from shoal import Confidence, EntropyDiversity, KAnonymity, PromiseError, to_table
 from shoal.data import load_hierarchies
-from shoal.engines import MemoryEngine, outlook, spark
+from shoal.data.roles import Roles
+from shoal.engines import MemoryEngine, known, outlook, spark
 from shoal.engines.base import Feature
 from shoal.trees.mine import mine_tree
 
@@ -61,6 +62,7 @@ def test_same_tree_where_counts_do_not_fit_one_job(case: Case, k: int):
     rows = RowsInProcess(case.table, most_groups=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark, "MOST_CELLS", 40)
+        patch.setattr(known, "MOST_CELLS", 40)
         expected = mined(case, KAnonymity(k)).to_json() if len(case.rows) >= k else None
         if expected is not None:
             assert mined(case, KAnonymity(k), rows).to_json() == expected
@@ -90,3 +92,27 @@ def test_any_splits_give_the_same_counts(splits: list[tuple[int, int]]):
         parts = new[new >= 0]
         assert (engine.node_classes(parts) == memory.node_classes(parts)).all()
         assert (engine.node_counts(np.append(parts, one), 1 - f)[:-1] == memory.node_counts(parts, 1 - f)).all()
+
+
+@pytest.mark.parametrize(("n_tasks", "most"), [(5, 5), (70, 1)])
+def test_what_reaches_the_driver_is_what_the_formula_says(n_tasks: int, most: int, monkeypatch: pytest.MonkeyPatch):
+    """docs/explanation/scale.md: 12 bytes a count that is not nought, of each task; of many tasks, of all together."""
+    rng = np.random.default_rng(4)
+    table = to_table(
+        {name: rng.integers(0, 9, 3000).astype(str) for name in "abc"} | {"t": rng.choice(["n", "y"], 3000)}
+    )
+    rows = RowsInProcess(table, n_tasks=n_tasks)
+    unpacked, sent = spark.unpacked, []
+    monkeypatch.setattr(
+        spark, "unpacked", lambda size, found: sent.append((size, moved(found), found)) or unpacked(size, found)
+    )
+    roles = Roles.resolve(table.names, target="t")
+    mine_tree(rows.count(table.names), roles, KAnonymity(5), rows=rows, max_depth=3)
+    assert [size for size, *_ in sent] == [3 * 9 * 2, 9 * 3 * 9 * 2, 9 * 9 * 3 * 9 * 2]  # all nodes are open
+    for size, n_bytes, found in sent:
+        assert n_bytes == 12 * sum(np.count_nonzero(unpacked(size, found.slice(i, 1))) for i in range(len(found)))
+        assert n_bytes <= 12 * most * min(size, 3 * 3000)
+
+
+def moved(found) -> int:
+    return sum(len(cell) for name in ("keys", "people") for cell in found.column(name).to_pylist())

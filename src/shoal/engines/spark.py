@@ -19,11 +19,12 @@ from shoal.data.spark_rows import SparkCoded
 from shoal.data.spark_session import is_frame, spark_frame
 from shoal.data.table import Codes, Column, Table, count_codes
 from shoal.engines.base import Counts, Feature, Ids, Price, Way
+from shoal.engines.known import MOST_CELLS, Known
 from shoal.engines.outlook import Outlook
 from shoal.engines.spark_tasks import COSTS, FOUND, PEOPLE, Ask, Count, Foresee, PeopleOf, Recode, add_up, unpacked
 from shoal.engines.splits import Splits
+from shoal.errors import RequirementError
 
-MOST_CELLS = 1 << 24  # counts of one job
 MERGED = 64  # tasks whose counts the driver adds up; of more, workers do it first
 MOST_GROUPS = 1 << 20  # different public rows that the driver takes, to test spans by itself
 
@@ -44,9 +45,7 @@ class SparkRows:
         self._frame = spark_frame(source)
         # as in every file that is read
         self._missing = () if is_frame(source) else ("", "?")
-        self._most_groups = (
-            int(os.environ.get("SHOAL_SPARK_GROUPS", MOST_GROUPS)) if most_groups is None else most_groups
-        )
+        self._most_groups = _most_groups() if most_groups is None else most_groups
         self._coded: SparkCoded | None = None
         self.names = list(self._frame.columns)
 
@@ -79,40 +78,11 @@ class SparkRows:
             self._coded.close()
 
 
-class _Known:
-    """Counts that are here already, of sets of one kind by the values of one column, up to so many."""
-
-    def __init__(self, columns: Sequence[int], n_codes: Sequence[int], by: int, n_values: int) -> None:
-        sizes = np.array(n_codes, dtype=np.int64) * n_values
-        self.columns = np.array(columns, dtype=np.int32)
-        self.first = np.cumsum(sizes) - sizes
-        self.width = int(sizes.sum())
-        self.by, self.n_values = by, n_values
-        self._n_codes = n_codes
-        self._counts: dict[int, NDArray[Any]] = {}
-
-    def lacks(self, ids: Ids) -> Ids:
-        """Which of some sets are not counted; others that were asked for long ago make room for them."""
-        asked = dict.fromkeys(ids.tolist())
-        lacks = [one for one in asked if one not in self._counts]
-        too_many = len(self._counts) + len(lacks) - 2 * MOST_CELLS // max(self.width, 1)
-        if lacks and too_many > 0:
-            for one in [one for one in self._counts if one not in asked][:too_many]:
-                del self._counts[one]
-        return np.array(lacks, dtype=np.int64)
-
-    def enter(self, ids: Ids, counts: Counts) -> None:
-        """Keep what was counted, in no more bytes than it needs."""
-        small = counts.astype(np.int32) if counts.max(initial=0) < 1 << 31 else counts
-        self._counts.update(zip(ids.tolist(), small, strict=True))
-
-    def get(self, ids: Ids, place: int) -> Counts:
-        """Sets × codes of a column × values."""
-        start, n_codes = int(self.first[place]), self._n_codes[place]
-        found = np.empty((len(ids), n_codes, self.n_values), dtype=np.int64)
-        for i, one in enumerate(ids.tolist()):
-            found[i] = self._counts[one][start : start + n_codes * self.n_values].reshape(n_codes, self.n_values)
-        return found
+def _most_groups() -> int:
+    text = os.environ.get("SHOAL_SPARK_GROUPS", str(MOST_GROUPS))
+    if not text.isdecimal():
+        raise RequirementError("parameter", f"SHOAL_SPARK_GROUPS must be a whole number; got {text!r}.")
+    return int(text)
 
 
 class SparkEngine:
@@ -158,11 +128,11 @@ class SparkEngine:
         self._target = len(self.features)
         self._nodes = Splits(target.counts())
         self._spans = Splits(np.array([self.n_people]))
-        self._node_counts = _Known(
+        self._node_counts = Known(
             range(len(self.features)), [feature.n_codes for feature in self.features], self._target, self.n_classes
         )
         self._public = [f for f, feature in enumerate(self.features) if feature.public]
-        self._span_counts: dict[int | None, _Known] = {}
+        self._span_counts: dict[int | None, Known] = {}
         self._lock = Lock()
 
     # ------------------------------------------------------------------ nodes
@@ -239,12 +209,12 @@ class SparkEngine:
 
     # ------------------------------------------------------------------ how
 
-    def _known(self, by: int | None) -> _Known:
+    def _known(self, by: int | None) -> Known:
         if by not in self._span_counts:
             columns = [self._all, *self._public]
             n_codes = [1, *(self.features[f].n_codes for f in self._public)]
             value = -1 if by is None else self._target + 1 + by
-            self._span_counts[by] = _Known(columns, n_codes, value, 1 if by is None else self._n_values[by])
+            self._span_counts[by] = Known(columns, n_codes, value, 1 if by is None else self._n_values[by])
         return self._span_counts[by]
 
     @cached_property
@@ -272,7 +242,7 @@ class SparkEngine:
     def _count(self, nodes: Ids, spans: Ids, by: int | None) -> None:
         """Count what is not known yet of nodes, and of spans by one more question, in as few jobs as can be."""
         nodes = self._node_counts.lacks(nodes)
-        todo: list[tuple[_Known, Splits, Ids]] = []
+        todo: list[tuple[Known, Splits, Ids]] = []
         todo += [
             (self._node_counts, self._nodes, piece) for piece in _pieces(self._nodes, nodes, self._node_counts.width)
         ]
@@ -290,13 +260,13 @@ class SparkEngine:
                 todo += own
         while todo:
             size = 0
-            now: list[tuple[_Known, Splits, Ids]] = []
+            now: list[tuple[Known, Splits, Ids]] = []
             while todo and (not now or size + len(todo[0][2]) * todo[0][0].width <= MOST_CELLS):
                 now.append(todo.pop(0))
                 size += len(now[-1][2]) * now[-1][0].width
             self._job(now)
 
-    def _job(self, parts: Sequence[tuple[_Known, Splits, Ids]]) -> None:
+    def _job(self, parts: Sequence[tuple[Known, Splits, Ids]]) -> None:
         asks = [_ask(*part) for part in parts]
         size = sum(ask.size for ask in asks)
         many = self._rows.n_tasks > MERGED
@@ -312,7 +282,7 @@ class SparkEngine:
             start += ask.size
 
 
-def _ask(known: _Known, splits: Splits, ids: Ids) -> Ask:
+def _ask(known: Known, splits: Splits, ids: Ids) -> Ask:
     return Ask(splits.routes(ids), len(ids), known.width, known.columns, known.first, known.by, known.n_values)
 
 
