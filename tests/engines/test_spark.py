@@ -200,6 +200,10 @@ def test_predictions_as_a_column(spark: Any, folder: Path) -> None:
     table = found.toArrow()
     rows = frame.coalesce(1).toArrow()
     assert table.column("answer").to_pylist() == release.predict(rows).tolist()
+    with pytest.raises(DataError, match="stays on its cluster"):
+        release.predict(frame)
+    with pytest.raises(DataError, match="stays on its cluster"):
+        audit(release, frame)
     assert np.allclose(table.column(2).to_numpy(), release.predict_proba(rows)[:, 1])
 
 

@@ -24,7 +24,7 @@ from shoal.data.counted import Counted
 from shoal.data.encode import encode
 from shoal.data.grouped import too_many
 from shoal.data.spark_numbers import some_numbers
-from shoal.data.spark_session import guarded, is_frame, spark_frame
+from shoal.data.spark_session import guarded, is_spark_frame, spark_frame
 from shoal.data.table import Codes, Column, Kind, Table, smallest_dtype
 from shoal.errors import DataError, closest
 
@@ -75,7 +75,7 @@ class SparkCoded:
     ) -> None:
         frame = spark_frame(source)
         if missing is None:  # as in every file that is read
-            missing = () if is_frame(source) else ("", "?")
+            missing = () if is_spark_frame(source) else ("", "?")
         types = dict(frame.dtypes)
         for name in names:
             if name not in types:

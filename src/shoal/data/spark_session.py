@@ -31,7 +31,7 @@ exec "{java}" "$@"
 _OTHER_TYPES = ("PARQUET_COLUMN_DATA_TYPE_MISMATCH", "CANNOT_MERGE_SCHEMAS", "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE")
 
 
-def is_frame(source: Any) -> bool:
+def is_spark_frame(source: Any) -> bool:
     """Whether something is a Spark DataFrame, without importing Spark."""
     return any(
         each.__module__.startswith("pyspark.sql") and each.__name__ == "DataFrame" for each in type(source).__mro__
@@ -40,7 +40,7 @@ def is_frame(source: Any) -> bool:
 
 def spark_frame(source: Any) -> Any:
     """A Spark DataFrame of a frame, a path or the name of a table."""
-    if is_frame(source):
+    if is_spark_frame(source):
         return source
     if not isinstance(source, (str, os.PathLike)):
         raise DataError(

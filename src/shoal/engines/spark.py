@@ -16,7 +16,7 @@ from shoal.data.coarse import Keep
 from shoal.data.counted import Counted
 from shoal.data.pieces import Pieces
 from shoal.data.spark_rows import SparkCoded
-from shoal.data.spark_session import is_frame, spark_frame
+from shoal.data.spark_session import is_spark_frame, spark_frame
 from shoal.data.table import Codes, Column, Table, count_codes
 from shoal.engines.base import Counts, Feature, Ids, Price, Way
 from shoal.engines.known import MOST_CELLS, Known
@@ -44,7 +44,7 @@ class SparkRows:
     def __init__(self, source: Any, *, most_groups: int | None = None) -> None:
         self._frame = spark_frame(source)
         # as in every file that is read
-        self._missing = () if is_frame(source) else ("", "?")
+        self._missing = () if is_spark_frame(source) else ("", "?")
         self._most_groups = _most_groups() if most_groups is None else most_groups
         self._coded: SparkCoded | None = None
         self.names = list(self._frame.columns)
