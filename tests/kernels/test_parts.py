@@ -18,15 +18,18 @@ def test_parts(seed, n_rows, n_slots, n_codes):
     starts, ends = edges[:-1], edges[1:]
     slow = reference.count_parts(order, starts, ends, codes, slot_of)
     n = int((ends - starts).sum())
-    rows, part_of = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    fast = parts.count_parts(order, starts, ends, codes, slot_of, n_slots, rows, part_of)
+    rows, part_of, nothing = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(0, dtype=np.int64)
+    fast = parts.count_parts(order, starts, ends, codes, slot_of, n_slots, nothing, rows, part_of)
     assert list(zip(*(each.tolist() for each in fast), strict=True)) == slow
     assert rows.tolist() == [row for a, b in zip(starts, ends, strict=True) for row in order[a:b].tolist()]
     assert (fast[1][part_of] == slot_of[codes[rows]]).all()
     assert np.bincount(part_of, minlength=len(slow)).tolist() == fast[2].tolist()
-    nothing = np.empty(0, dtype=np.int64)
-    again = parts.count_parts(order, starts, ends, codes, slot_of, n_slots, nothing, nothing)
+    again = parts.count_parts(order, starts, ends, codes, slot_of, n_slots, nothing, nothing, nothing)
     assert all(np.array_equal(one, other) for one, other in zip(again, fast, strict=True))
+    weights = rng.integers(1, 9, n_rows)
+    weighted = parts.count_parts(order, starts, ends, codes, slot_of, n_slots, weights, nothing, nothing)
+    assert all(np.array_equal(one, other) for one, other in zip(weighted[:2], fast[:2], strict=True))
+    assert [int(weights[rows[part_of == part]].sum()) for part in range(len(slow))] == weighted[2].tolist()
 
     sorted_order = order.copy()
     slow = reference.part_rows(sorted_order, starts, ends, codes, slot_of)

@@ -32,10 +32,10 @@ def test_ranges(seed):
 @given(SEEDS, st.sampled_from([3, 9, 2000]))
 def test_cells(seed, n_places):
     rng, places, starts, ends = drawn(seed, n_places)
-    values = rng.integers(0, 3, len(places)).astype(np.int32)
+    values, weights = rng.integers(0, 3, len(places)).astype(np.int32), rng.integers(1, 9, len(places))
     most = int(np.minimum(ends - starts, n_places).sum())
     found, counts, stops = np.empty(most, np.int32), np.zeros((most, 3), np.int64), np.zeros(len(starts), np.int64)
-    regions.count_cells(places, values, starts, ends, n_places, found, counts, stops)
+    regions.count_cells(places, values, np.empty(0, dtype=np.int64), starts, ends, n_places, found, counts, stops)
     at = 0
     for a, b, stop in zip(starts, ends, stops, strict=True):
         own = [
@@ -44,6 +44,12 @@ def test_cells(seed, n_places):
         ]
         assert list(zip(found[at:stop].tolist(), counts[at:stop].tolist(), strict=True)) == own
         at = stop
+    weighted, of = np.zeros_like(counts), np.zeros_like(counts)
+    regions.count_cells(places, values, weights, starts, ends, n_places, found, weighted, stops)
+    begin = np.append(0, stops[:-1])
+    for a, b, first, stop in zip(starts, ends, begin, stops, strict=True):
+        np.add.at(of, (first + np.searchsorted(found[first:stop], places[a:b]), values[a:b]), weights[a:b])
+    assert np.array_equal(weighted, of)
 
 
 @given(SEEDS)

@@ -13,7 +13,7 @@ from helpers import oracle
 from helpers.strategies import Case, cases
 from shoal import AnonymousTreeClassifier, Confidence, EntropyDiversity, KAnonymity, PromiseError
 from shoal.data import load_hierarchies
-from shoal.engines import memory, outlook
+from shoal.engines import outlook
 from shoal.trees.mine import grow, mine_tree, prepare
 from shoal.trees.prune import expected_errors
 from shoal.trees.public_first import PublicFirst
@@ -114,6 +114,45 @@ def test_row_order_changes_nothing(pruning, case: Case, k: int, random):
     assert first.to_json() == second.to_json()
 
 
+@given(cases(max_rows=60), st.randoms(), st.sampled_from([3, 8, 20]))
+@settings(max_examples=60)
+def test_row_order_changes_nothing_where_few_stand_for_all(case: Case, random, most: int):
+    rows = case.rows[:]
+    random.shuffle(rows)
+    shuffled = Case(rows, case.roles, case.domain, case.hierarchies)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outlook, "MOST_PEOPLE", most)
+        first, second = (mine(each, KAnonymity(1), pruning=None, grouping="halves") for each in (case, shuffled))
+    assert first.to_json() == second.to_json()
+
+
+def test_row_order_changes_nothing_in_a_large_table():
+    rng = np.random.default_rng(3)
+    n = 2 * outlook.MOST_PEOPLE + 5
+    columns = {name: rng.integers(0, values, n) for name, values in (("a", 40), ("b", 7), ("c", 300), ("d", 3))}
+    rich = (columns["a"] // 10 % 2 == columns["b"] % 2) & (columns["c"] > 90) ^ (rng.random(n) < 0.2)
+    target = np.where(rich, "rich", "poor")
+    order = rng.permutation(n)
+    shuffled = {name: column[order] for name, column in columns.items()}
+    first = AnonymousTreeClassifier(privacy=50).fit(columns, target).release_
+    second = AnonymousTreeClassifier(privacy=50).fit(shuffled, target[order]).release_
+    assert len(first.leaves) > 10
+    assert first.to_json() == second.to_json()
+
+
+def test_a_spread_is_of_all_kinds_of_rows_as_many_as_there_are():
+    kinds = np.repeat(np.arange(5), [1000, 3000, 200, 5000, 800])
+    chosen = outlook.spread([kinds, kinds % 2], 100)
+    assert np.abs(np.bincount(kinds[chosen]) - [10, 30, 2, 50, 8]).max() <= 1
+
+
+def test_a_table_of_too_many_people_is_not_searched(monkeypatch):
+    people, rich = gains_and_halves()
+    monkeypatch.setattr("shoal.trees.mine.SEARCHED", len(rich) - 1)
+    greedy = AnonymousTreeClassifier(privacy=10).fit(people, rich).release_
+    assert greedy.nodes[0].attribute == "sex"
+
+
 def gains_and_halves():
     """People of two sexes, a few of each with a gain and rich; sex tells more by itself.
 
@@ -142,11 +181,9 @@ def test_search_splits_first_what_cannot_be_split_later():
 def test_a_large_node_is_looked_at_through_some_of_its_people(monkeypatch):
     people, rich = gains_and_halves()
     looked_at = []
-    costs = outlook.Outlook.costs
-    monkeypatch.setattr(memory, "MOST_PEOPLE", 50)
-    monkeypatch.setattr(
-        outlook.Outlook, "costs", lambda *args, **asked: looked_at.append(len(args[2])) or costs(*args, **asked)
-    )
+    spread = outlook.spread
+    monkeypatch.setattr(outlook, "MOST_PEOPLE", 50)
+    monkeypatch.setattr(outlook, "spread", lambda *args: looked_at.append(len(chosen := spread(*args))) or chosen)
     trees = [AnonymousTreeClassifier(privacy=10).fit(people, rich).release_ for _ in range(2)]
     assert trees[0].to_json() == trees[1].to_json()
     assert trees[0].verdict.smallest_group >= 10

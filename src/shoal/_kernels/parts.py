@@ -8,10 +8,11 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def count_parts(order, starts, ends, codes, slot_of, n_slots, rows, part_of):
+def count_parts(order, starts, ends, codes, slot_of, n_slots, weights, rows, part_of):
     """The parts of each segment by the slot of its rows' codes: the segment, slot and size of every part with rows.
 
-    rows and part_of, unless they are empty, get the rows of all segments, one after another, and the part of each.
+    weights, unless it is empty, says how much each row counts. rows and part_of, unless they are empty, get the rows of
+    all segments, one after another, and the part of each.
     """
     most = 0
     for s in range(len(starts)):
@@ -20,7 +21,7 @@ def count_parts(order, starts, ends, codes, slot_of, n_slots, rows, part_of):
     slot = np.empty(most, dtype=np.int64)
     size = np.zeros(most, dtype=np.int64)
     part = np.full(n_slots, -1, dtype=np.int64)  # of each slot; below `first` it is one of an earlier segment
-    n, at, told = 0, 0, len(rows) > 0
+    n, at, told, weighted = 0, 0, len(rows) > 0, len(weights) > 0
     for s in range(len(starts)):
         first = n
         for i in range(starts[s], ends[s]):
@@ -28,7 +29,7 @@ def count_parts(order, starts, ends, codes, slot_of, n_slots, rows, part_of):
             if part[own] < first:
                 part[own], segment[n], slot[n] = n, s, own
                 n += 1
-            size[part[own]] += 1
+            size[part[own]] += weights[order[i]] if weighted else 1
             if told:
                 rows[at], part_of[at] = order[i], part[own]
                 at += 1

@@ -21,15 +21,16 @@ def ranges(places, starts, ends, n_known, low, high, known):
 
 
 @njit(cache=True, nogil=True)
-def count_cells(places, values, starts, ends, n_places, found, counts, stops):
+def count_cells(places, values, weights, starts, ends, n_places, found, counts, stops):
     """The different places of each segment, ascending, and how many people of each value have them.
 
+    weights, unless it is empty, says for how many people each stands.
     Those of all segments come one after the other in found[cell] and counts[cell, value], which must be long enough;
     stops[s] is where those of segment s end. `counts` must be zero.
     """
     cell_of = np.full(n_places, -1, dtype=np.int64)
     there = np.empty(n_places, dtype=np.int32)
-    cell = 0
+    cell, weighted = 0, len(weights) > 0
     for s in range(len(starts)):
         n = 0
         for i in range(starts[s], ends[s]):
@@ -50,7 +51,7 @@ def count_cells(places, values, starts, ends, n_places, found, counts, stops):
             found[cell + j] = there[j]
             cell_of[there[j]] = cell + j
         for i in range(starts[s], ends[s]):
-            counts[cell_of[places[i]], values[i]] += 1
+            counts[cell_of[places[i]], values[i]] += weights[i] if weighted else 1
         for j in range(n):
             cell_of[there[j]] = -1
         cell += n

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import TransformerTags
 
-from shoal.audit import audit
+from shoal.audit import Audit, audit
 from shoal.data.frames import Backend, from_columns
+from shoal.data.grouped import Repeated, distinct_rows
 from shoal.data.person import whose_rows
 from shoal.data.table import Column, Table, smallest_dtype
-from shoal.errors import DataError, PromiseError
+from shoal.engines import ENGINES
+from shoal.errors import DataError, PromiseError, RequirementError
 from shoal.privacy import Requirement, claims
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import Generalised
@@ -66,7 +68,27 @@ def publish_table(
         people=people,
         left_out=left_out,
     )
-    verdict = audit(release, original, privacy=requirement, person=None if whose is None else person)
+    return _audited(release, audit(release, original, privacy=requirement, person=None if whose is None else person))
+
+
+def publish_elsewhere(made: Generalisation, requirement: Requirement, original: Any) -> TableRelease:
+    """The release of a generalised table whose rows are elsewhere, audited against these; one that fails is withheld.
+
+    `made` has the different rows with their weights. The published ones are sorted: what they say and how often is all
+    that is known here, so their order tells nothing of who is who.
+    """
+    release = TableRelease(
+        target=made.target,
+        attributes=made.attributes,
+        claims=tuple(claims(requirement)),
+        rows=Repeated(distinct_rows([made.rows], made.rows.n_rows)),
+        generalised=made.generalised,
+        sensitive=made.sensitive,
+    )
+    return _audited(release, audit(release, original, privacy=requirement))
+
+
+def _audited(release: TableRelease, verdict: Audit) -> TableRelease:
     if not verdict.holds:
         worst = next(finding for finding in verdict.findings if finding.severity == "breach")
         raise PromiseError("audit-failed", f"The generalised table failed its audit and is withheld. {worst.message}")
@@ -79,6 +101,7 @@ class TableAnonymizer(RowsEstimator):
     release_: TableRelease
     needs_target = True
     numbers: Numbers = "intervals"
+    engine: str = "memory"
 
     @abstractmethod
     def _generalise(self, X: Any, y: Any) -> tuple[Generalisation, TableRelease]:
@@ -91,6 +114,7 @@ class TableAnonymizer(RowsEstimator):
         ----------
         X
             The rows, one a person unless `person` is given: a data frame, an Arrow table, a NumPy array or a `Table`.
+            With an engine other than ``"memory"``, whatever that reads.
         y
             The target's values, or the name of its column in `X`.
         """
@@ -104,6 +128,12 @@ class TableAnonymizer(RowsEstimator):
         order that tells anything. A target given as values is not among the columns, rows that are left out are not
         among the rows, and an index is not kept.
         """
+        if self.engine != "memory":
+            raise DataError(
+                "engine",
+                f"With engine={self.engine!r} no rows are handed back: call fit, and save release_, which writes them "
+                "to a file.",
+            )
         made = self._fit(X, y)
         beside = None if isinstance(y, str) else made.target
         rows = made.rows if made.left_out is None else made.rows.take(~made.left_out)
@@ -119,8 +149,26 @@ class TableAnonymizer(RowsEstimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 "Give its values, or the name of its column in X.",
             )
+        self._check_engine(y)
         made, self.release_ = self._generalise(X, y)
         return made
+
+    def _check_engine(self, y: Any) -> None:
+        """Refuse an engine that there is not, and what only the rows in memory can tell."""
+        if self.engine not in ENGINES:
+            raise RequirementError(
+                "parameter", f"{type(self).__name__}: engine must be one of {ENGINES}; got {self.engine!r}."
+            )
+        if self.engine == "memory":
+            return
+        if y is not None and not isinstance(y, str):
+            raise DataError(
+                "target-name", f"With engine={self.engine!r}, name the target's column of X: fit(X, 'income')."
+            )
+        if getattr(self, "person", None) is not None:
+            raise RequirementError(
+                "person-engine", f"Several rows a person need engine='memory'; engine={self.engine!r} takes none."
+            )
 
     def _as_frame(
         self, X: Any, table: Table, cells: Mapping[str, Sequence[Generalised]], codes: Mapping[str, NDArray[np.int64]]

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.anonymize.base import Generalisation, TableAnonymizer, publish_table
+from shoal.anonymize.base import Generalisation, TableAnonymizer, publish_elsewhere, publish_table
 from shoal.audit.spans import TreeSpans
 from shoal.data.domain import Domain, declare_domain
 from shoal.data.frames import to_table
+from shoal.data.grouped import coarser, most_groups
 from shoal.data.person import Ids, whose_rows
 from shoal.data.roles import Roles, TargetRole
 from shoal.data.table import Column, Table, smallest_dtype
 from shoal.data.target import with_target
+from shoal.engines import RowsElsewhere, open_rows
 from shoal.errors import DataError
 from shoal.privacy import Requirement, as_requirement, people_behind
 from shoal.release import Attribute, TableRelease, TreeRelease
@@ -98,7 +100,10 @@ def anonymize_by_tree(
 def generalise_by_tree(
     release: TreeRelease, table: Table, order: Sequence[str], requirement: Requirement, person: str | None = None
 ) -> Generalisation:
-    """The generalised rows, in the order they came, with columns in a given order."""
+    """The generalised rows, in the order they came, with columns in a given order.
+
+    Public columns that the tree never asks for need not be in the table, only in `order`.
+    """
     if release.several_rows and person is None:
         raise DataError(
             "person-needed",
@@ -106,7 +111,7 @@ def generalise_by_tree(
             "(person=, or --person on the command line).",
         )
     roles = {attribute.name: attribute.role for attribute in release.attributes} | dict(release.unused)
-    absent = [name for name in roles if name not in table]
+    absent = [name for name in roles if name not in table and name not in order]
     if absent:
         raise DataError("no-column", f"The release knows column(s) {', '.join(map(repr, absent))} that are not here.")
     whose = None if person is None else whose_rows(table[person])
@@ -121,10 +126,35 @@ def generalise_by_tree(
             continue
         attributes[name], generalised[name], codes = spans.column(name)
         labels = tuple(value.label for value in generalised[name])
-        columns[name] = Column(name, "categorical", codes.astype(smallest_dtype(len(labels))), labels)
+        codes = codes.astype(smallest_dtype(len(labels)))
+        columns[name] = Column(name, "categorical", codes, labels, weights=table.weights)
     return Generalisation(
         release.target, tuple(attributes.values()), Table(columns.values()), generalised, release.sensitive
     )
+
+
+def generalise_elsewhere(
+    release: TreeRelease, rows: RowsElsewhere, target: str, requirement: Requirement
+) -> tuple[Generalisation, TableRelease]:
+    """The same of rows that are elsewhere, and their release; each of their different rows is looked at once.
+
+    Public columns that the tree never asks for are not read, and of the others nothing is told apart that the tree does
+    not tell apart.
+    """
+    asked = TreeSpans(release, release.public).public
+    roles = {attribute.name: attribute.role for attribute in release.attributes} | dict(release.unused)
+    needed = [name for name in rows.names if name in asked or roles.get(name) == "private" or name == target]
+    given = with_target(rows.count(needed, coarse=(), people=0, max_codes=0), target, release.target)
+    atoms = dict(zip(release.routing.names, release.routing.atoms, strict=True))
+    columns = [
+        coarser(column, atoms[name].encode(replace(column, codes=np.arange(column.n_codes))))
+        if name in asked and name != release.target
+        else column
+        for name, column in given.items()
+    ]
+    table = rows.grouped(given.like(columns), most_groups())
+    made = generalise_by_tree(release, table, list(rows.names), requirement)
+    return made, publish_elsewhere(made, requirement, rows.settled(given))
 
 
 def _settle(release: TreeRelease, table: Table, people: int, whose: Ids | None) -> dict[str, tuple[Attribute, Column]]:
@@ -226,6 +256,12 @@ class TreeAnonymizer(TableAnonymizer):
         ``"midpoints"``.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
+    engine
+        Where rows are: ``"memory"``; ``"stream"`` to read a file, a folder, a dataset or a query in batches, however
+        many rows there are; ``"spark"`` for a Spark DataFrame, or a path or table that Spark reads. What is published
+        is the same, its rows always sorted; it is `release_`, as `fit_transform` then hands none back. Private columns
+        and what the tree asks for have at most 4 million different rows together (``SHOAL_MOST_GROUPS`` in the
+        environment says otherwise).
 
     Attributes
     ----------
@@ -273,7 +309,7 @@ class TreeAnonymizer(TableAnonymizer):
         min_gain: float = 0.0,
         lookahead: Literal[0, 1] = 0,
         variant: Literal["id3"] | None = "id3",
-        engine: Literal["memory"] = "memory",
+        engine: Literal["memory", "stream", "spark"] = "memory",
         random_state: int | np.random.RandomState | None = None,
         numbers: Numbers = "intervals",
         reproducible: bool = False,
@@ -309,9 +345,12 @@ class TreeAnonymizer(TableAnonymizer):
         self.n_features_in_ = model.n_features_in_
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
+        requirement = as_requirement(self.privacy)
+        if self.engine != "memory":
+            with open_rows(self.engine, X) as elsewhere:
+                return generalise_elsewhere(self.tree_, elsewhere, y, requirement)
         table = to_table(X)
         rows = with_target(table, y, self.tree_.target)
-        requirement = as_requirement(self.privacy)
         made = generalise_by_tree(self.tree_, rows, table.names, requirement, self.person)
         return made, publish_table(made, requirement, rows, reproducible=self.reproducible, person=self.person)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.cells import ColumnMap
 from shoal.data.hierarchy import MISSING, Hierarchy, Levels
-from shoal.data.person import Ids, people_by_code
+from shoal.data.person import Ids, people_with
 from shoal.data.table import Column
 
 Map = NDArray[np.int32]
@@ -73,9 +73,9 @@ class ClassShares:
 
         The order of shares is published with the groups that follow it, and a share of one person is his class.
         """
-        first = np.bincount(column.codes[classes.codes == 0], minlength=column.n_codes)
+        first = column.take(classes.codes == 0).counts()
         rows = column.counts()
-        enough = people_by_code(column.codes, column.n_codes, whose) >= max(people, 1)
+        enough = people_with(column, column.n_codes, whose) >= max(people, 1)
         average = first[enough].sum() / max(rows[enough].sum(), 1)
         return cls(classes.name, np.where(enough, first / np.maximum(rows, 1), average))
 

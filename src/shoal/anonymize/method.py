@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_table
+from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_elsewhere, publish_table
 from shoal.anonymize.cells import ColumnMap, Recoded
 from shoal.anonymize.nearest import nearest_class
-from shoal.anonymize.task import Task, make_task
+from shoal.anonymize.task import Task, make_task, settle, task_elsewhere
 from shoal.data.frames import from_columns, to_table
+from shoal.data.grouped import most_groups
 from shoal.data.table import Column, Table, smallest_dtype
-from shoal.data.target import as_categorical
+from shoal.data.target import as_categorical, with_target
+from shoal.engines import open_rows
 from shoal.errors import DataError
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import Generalised, atoms_of, runs_of, usual_label, with_labels
@@ -78,6 +80,8 @@ class RecodingAnonymizer(TableAnonymizer):
         """Generalise the public columns so that every group of rows that say the same keeps the requirement."""
 
     def _generalise(self, X: Any, y: Any) -> tuple[Generalisation, TableRelease]:
+        if self.engine != "memory":
+            return self._generalise_elsewhere(X, y)
         X = self._checked(X, reset=True)
         task, given = make_task(
             X,
@@ -95,6 +99,31 @@ class RecodingAnonymizer(TableAnonymizer):
         made, self._labels = generalise(task, recoding, task.rows.names)
         self._again = recoding.again
         release = publish_table(made, task.requirement, given, reproducible=self.reproducible, person=self.person)
+        return made, release
+
+    def _generalise_elsewhere(self, X: Any, target: str | None) -> tuple[Generalisation, TableRelease]:
+        """The same for rows that are elsewhere: the method sees the different rows, and how many people have each."""
+        with open_rows(self.engine, X) as rows:
+            names = list(rows.names)
+            counted = rows.count(names, coarse=(), people=0, max_codes=0)
+            given = counted if target is None else with_target(counted, target, target)
+            settled = settle(
+                given.like(given[name] for name in names),
+                target,
+                privacy=self.privacy,
+                public=self.public,
+                sensitive=self.sensitive,
+                domain=self.domain,
+                person=None,
+                hierarchies=self.hierarchies,
+            )
+            most = most_groups()
+            task = task_elsewhere(settled, lambda columns: rows.grouped(columns, most))
+            recoding = self._recode(task)
+            made, self._labels = generalise(task, recoding, names)
+            self._again = recoding.again
+            release = publish_elsewhere(made, task.requirement, rows.settled(settled.given))
+        self._remember(X, names)
         return made, release
 
     def transform(self, X: Any) -> Any:
@@ -158,7 +187,8 @@ def generalise(
             recoded = recoding.columns[name]
             labelled, codes = _labelled(attribute, recoded)
             labels[name] = dict(zip(recoded.found, (cell.label for cell in labelled), strict=True))
-            generalised[name], columns[name] = _used(name, labelled, codes, recoding.left_out)
+            generalised[name], found = _used(name, labelled, codes, recoding.left_out)
+            columns[name] = replace(found, weights=task.weights)
         else:
             columns[name] = column
         attributes.append(attribute)

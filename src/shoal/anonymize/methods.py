@@ -28,7 +28,18 @@ METHODS: dict[str, type[TableAnonymizer]] = {
     "k-optimize": KOptimize,
     "one-dimensional": OneDimensional,
 }
-COMMON = ("privacy", "public", "sensitive", "domain", "person", "hierarchies", "suppress", "numbers", "reproducible")
+COMMON = (
+    "privacy",
+    "public",
+    "sensitive",
+    "domain",
+    "person",
+    "hierarchies",
+    "suppress",
+    "numbers",
+    "reproducible",
+    "engine",
+)
 TOLD = ("target_role", "progress")  # what the caller says by other means
 
 
@@ -60,7 +71,17 @@ def make_method(method: str, common: Mapping[str, Any], options: Mapping[str, An
     if not can_suppress(method) and given.pop("suppress", 0.0) != 0:
         able = ", ".join(filter(can_suppress, METHODS))
         raise RequirementError("method", f"Method {method} cannot leave rows out (suppress). These can: {able}.")
+    if not takes_rows_elsewhere(method) and (engine := given.pop("engine", "memory")) != "memory":
+        able = ", ".join(filter(takes_rows_elsewhere, METHODS))
+        raise RequirementError(
+            "method", f"Method {method} needs the rows in memory, not {engine}. These do not: {able}."
+        )
     return METHODS[method](**given, **(options or {}))
+
+
+def takes_rows_elsewhere(method: str) -> bool:
+    """Whether a method takes rows that are not in memory."""
+    return method in METHODS and "engine" in inspect.signature(METHODS[method]).parameters
 
 
 def can_suppress(method: str) -> bool:

@@ -62,6 +62,12 @@ class Mondrian(RecodingAnonymizer):
         ``"midpoints"``.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
+    engine
+        Where rows are: ``"memory"``; ``"stream"`` to read a file, a folder, a dataset or a query in batches, however
+        many rows there are; ``"spark"`` for a Spark DataFrame, or a path or table that Spark reads. What is published
+        is the same, its rows always sorted; it is `release_`, as `fit_transform` then hands none back. Columns have at
+        most 4 million different rows together (``SHOAL_MOST_GROUPS`` in the environment says otherwise), and the target
+        is named.
 
     Attributes
     ----------
@@ -132,6 +138,7 @@ class Mondrian(RecodingAnonymizer):
         criterion: Criterion = "width",
         numbers: Numbers = "intervals",
         reproducible: bool = False,
+        engine: Literal["memory", "stream", "spark"] = "memory",
     ) -> None:
         self.privacy = privacy
         self.public = public
@@ -143,6 +150,7 @@ class Mondrian(RecodingAnonymizer):
         self.criterion = criterion
         self.numbers = numbers
         self.reproducible = reproducible
+        self.engine = engine
 
     def _recode(self, task: Task) -> Recoding:
         self._check(task)
@@ -165,6 +173,12 @@ class Mondrian(RecodingAnonymizer):
             raise RequirementError("parameter", f"Mondrian: relaxed must be True or False; got {self.relaxed!r}.")
         if not self.relaxed:
             return
+        if self.engine != "memory":
+            raise RequirementError(
+                "parameter",
+                "Mondrian: a relaxed cut puts people who say the same on both sides, and engine="
+                f"{self.engine!r} holds them as one. Try relaxed=False or engine='memory'.",
+            )
         if self.criterion == "gain":
             raise RequirementError(
                 "parameter",

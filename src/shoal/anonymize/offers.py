@@ -42,6 +42,8 @@ class Rows:
         Their codes in the columns whose values are counted.
     whose
         Whose they are, where people have several.
+    weights
+        How many people each stands for; nothing where that is one.
     """
 
     def __init__(self, task: Task, order: Ids, places: list[Places], classes: str | None) -> None:
@@ -49,14 +51,26 @@ class Rows:
         counted = [*(task.sensitive if needs_values(task.requirement) else ()), *([] if classes is None else [classes])]
         self.values = {name: task.rows[name].codes.astype(np.int32)[order] for name in dict.fromkeys(counted)}
         self.whose = None if task.whose is None else task.whose[order]
+        self.weights = np.empty(0, dtype=np.int64) if task.weights is None else task.weights[order]
         self.no_value = np.zeros(len(order), dtype=np.int32)
 
     def sort(self, starts: Ids, ends: Ids, branch: Ids, first: Ids, sizes: Counts) -> None:
         """Sort segments by part, `branch` being the part of each of their rows."""
         columns = [self.order, *self.places, *self.values.values(), *([] if self.whose is None else [self.whose])]
+        columns += [self.weights] if len(self.weights) else []
         side_by_side(
             lambda column: kernels.sort_by_part(column, branch, starts, ends, first, sizes), columns, rows=len(branch)
         )
+
+    def weights_of(self, rows: Ids) -> Ids | None:
+        """How many people some rows stand for; None: one each."""
+        return self.weights[rows] if len(self.weights) else None
+
+    def people(self, starts: Ids, ends: Ids) -> Counts:
+        """How many people, or rows of people who have several, are in each segment."""
+        if not len(self.weights):
+            return ends - starts
+        return np.add.reduceat(np.append(self.weights, 0), np.stack([starts, ends], axis=1).reshape(-1))[::2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +150,7 @@ class Judge:
         self.least = max(task.least, 1)
         self.asks_values = needs_values(task.requirement)
         self._enough_people = isinstance(task.requirement, KAnonymity) and task.whose is None  # that is all it asks
-        self._terms = _x_log_x(np.arange(task.n_rows + 1)) if classes is not None else np.empty(0)
+        self._terms = _x_log_x(np.arange(task.rows.n_people + 1)) if classes is not None else np.empty(0)
         self._widest = max((task.rows[name].n_codes for name in rows.values), default=1)
 
     # ---------------------------------------------------------------- a node of a hierarchy into its children
@@ -158,16 +172,19 @@ class Judge:
         """Whether each part of some rows keeps the requirement; an empty one does."""
         requirement = self.task.requirement
         whose = None if self.rows.whose is None else self.rows.whose[rows]
+        weights = self.rows.weights_of(rows)
         if not self.asks_values:
-            return requirement.holds(people_by_code(part, n_parts, whose)[:, None])
+            return requirement.holds(people_by_code(part, n_parts, whose, weights)[:, None])
         kept = np.ones(n_parts, dtype=bool)
         for name in self.task.sensitive:
             codes, n_codes = self.rows.values[name][rows], self.task.rows[name].n_codes
-            kept &= requirement.holds(count_values(part, n_parts, codes, n_codes, whose), self.task.totals[name])
+            counts = count_values(part, n_parts, codes, n_codes, whose, weights)
+            kept &= requirement.holds(counts, self.task.totals[name])
         return kept
 
     def _by_value(self, part: Ids, n_parts: int, rows: Ids, name: str) -> Counts:
-        return count_values(part, n_parts, self.rows.values[name][rows], self.task.rows[name].n_codes, None)
+        codes, n_codes = self.rows.values[name][rows], self.task.rows[name].n_codes
+        return count_values(part, n_parts, codes, n_codes, None, self.rows.weights_of(rows))
 
     # ---------------------------------------------------------------- an interval at a number
 
@@ -175,7 +192,7 @@ class Judge:
         """The best cut of each region: that with the largest gain, then that nearest to the median."""
         answer = Offers.none(len(starts))
         sizes = ends - starts
-        large = np.flatnonzero(sizes >= 2 * self.least)
+        large = np.flatnonzero(self.rows.people(starts, ends) >= 2 * self.least)
         for piece in pieces(np.minimum(sizes[large], scale.n_places) * self._widest):
             own = large[piece]
             cells = self._cells(c, scale.n_places, starts[own], ends[own], self.classes)
@@ -195,7 +212,8 @@ class Judge:
         most = int(np.minimum(ends - starts, n_places).sum())
         place, counts = np.empty(most, dtype=np.int32), np.zeros((most, n_values), dtype=np.int64)
         stops = np.zeros(len(starts), dtype=np.int64)
-        kernels.count_cells(self.rows.places[c], values, starts, ends, n_places, place, counts, stops)
+        places, weights = self.rows.places[c], self.rows.weights
+        kernels.count_cells(places, values, weights, starts, ends, n_places, place, counts, stops)
         n = int(stops[-1]) if len(stops) else 0
         first = np.concatenate([np.zeros(1, dtype=np.int64), stops])
         return _Cells(np.repeat(np.arange(len(starts)), np.diff(first)), place[:n], counts[:n], first)
@@ -209,7 +227,7 @@ class Judge:
             below, gain = np.empty(len(cells.place), dtype=np.int64), np.empty(len(cells.place))
             kernels.cut_gains(cells.counts, cells.first, self._terms, below, gain)
             gain = gain.round(DIGITS)
-        size = (ends - starts)[cells.region]
+        size = self.rows.people(starts, ends)[cells.region]
         left = np.flatnonzero((below >= self.least) & (size - below >= self.least))
         if not self._enough_people:
             left = self._kept_sides(c, cells, starts, ends, left)
@@ -254,7 +272,7 @@ class Judge:
         """Different people up to each cell and beyond it: whose lowest place is so low, whose highest is so high."""
         if self.rows.whose is None:
             below = cells.added_up(cells.counts.sum(axis=1))
-            return below, (ends - starts)[cells.region] - below
+            return below, self.rows.people(starts, ends)[cells.region] - below
         rows = ragged(starts, ends - starts)
         region = np.repeat(np.arange(len(starts)), ends - starts)
         place = self.rows.places[c][rows].astype(np.int64)

@@ -254,7 +254,8 @@ class _Grower:
         rows = ragged(starts, ends - starts)
         there = self.rows.places[c][rows] == place[region]
         whose = None if self.rows.whose is None else self.rows.whose[rows[there]]
-        return np.asarray(people_by_code(region[there], len(starts), whose) >= self.behind)
+        people = people_by_code(region[there], len(starts), whose, self.rows.weights_of(rows[there]))
+        return np.asarray(people >= self.behind)
 
     def _flush(self) -> None:
         """Make room for what was put down of new nodes."""

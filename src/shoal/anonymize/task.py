@@ -5,27 +5,30 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.ladder import ClassShares, Ladder, ladder_of
+from shoal.data.counted import Counted
 from shoal.data.domain import Domain, check_sensitive, declare_column, without_rows
 from shoal.data.frames import to_table
+from shoal.data.grouped import coarser
 from shoal.data.hierarchy import Hierarchy, load_hierarchies
 from shoal.data.person import Ids, people_by_code, whose_rows
 from shoal.data.roles import Roles
-from shoal.data.table import Column, Table
+from shoal.data.table import Column, Columns, Table, count_codes
 from shoal.data.target import as_categorical, name_of, with_target
 from shoal.errors import DataError, PromiseError, RequirementError, RoleError, closest
 from shoal.privacy import Requirement, as_requirement, least_people, needs_values, people_behind
 from shoal.trees.people import by_value
 
 Groups = NDArray[np.int64]  # the number of each row's group
+Rows = TypeVar("Rows", bound=Columns)  # rows that are here, or `Counted` ones that are elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +75,16 @@ class Task:
         return self.rows.n_rows
 
     @property
+    def weights(self) -> Ids | None:
+        """How many people each row stands for, where rows that say the same are held once; None: one each."""
+        return self.rows.weights
+
+    @cached_property
+    def n_people(self) -> int:
+        """How many people there are."""
+        return self.rows.n_people if self.whose is None else int(self.whose.max()) + 1
+
+    @property
     def least(self) -> int:
         """People that any group has that keeps the requirement."""
         return least_people(self.requirement)
@@ -115,23 +128,25 @@ class Task:
         inside = None if len(group) == 0 or group.min() >= 0 else group >= 0
         own = group if inside is None else group[inside]
         whose = self.whose if inside is None or self.whose is None else self.whose[inside]
+        weights = self.weights if inside is None or self.weights is None else self.weights[inside]
         if not needs_values(self.requirement):
-            people = people_by_code(own, n_groups, whose)
+            people = people_by_code(own, n_groups, whose, weights)
             return self.requirement.holds(people[:, None])
         kept = np.ones(n_groups, dtype=bool)
         for name in self.sensitive:
             column = self.rows[name]
             codes = column.codes if inside is None else column.codes[inside]
             # rows that are left out are no part of the table that a group is held against
-            total = self.totals[name] if inside is None else _total(codes, column.n_codes, whose)
-            kept &= self.requirement.holds(count_values(own, n_groups, codes, column.n_codes, whose), total)
+            total = self.totals[name] if inside is None else _total(codes, column.n_codes, whose, weights)
+            counts = count_values(own, n_groups, codes, column.n_codes, whose, weights)
+            kept &= self.requirement.holds(counts, total)
         return kept
 
     @cached_property
     def totals(self) -> dict[str, NDArray[np.int64]]:
         """Of each sensitive column how many people have each value in the whole table."""
         columns = [self.rows[name] for name in self.sensitive]
-        return {each.name: _total(each.codes, each.n_codes, self.whose) for each in columns}
+        return {each.name: _total(each.codes, each.n_codes, self.whose, each.weights) for each in columns}
 
     def published(self, name: str, left_out: NDArray[np.bool_] | None) -> Column:
         """A private column as it is published: a domain that nobody stated tells nothing of rows that are left out."""
@@ -141,12 +156,12 @@ class Task:
 
     def check_possible(self) -> None:
         """Refuse a requirement that not even one group of everybody keeps."""
-        people = self.n_rows if self.whose is None else int(self.whose.max()) + 1
+        people = self.n_people
         if people < self.least:
             raise PromiseError(
                 "table-too-small",
                 f"The requirement needs groups of at least {self.least:,} people but the table has {people:,} "
-                f"(n_samples={self.n_rows}). Use more people or a smaller k.",
+                f"(n_samples={self.rows.n_people}). Use more people or a smaller k.",
             )
         if not self.keeps(np.zeros(self.n_rows, dtype=np.int64), 1)[0]:
             raise PromiseError(
@@ -156,16 +171,21 @@ class Task:
             )
 
 
-def count_values(group: Groups, n_groups: int, codes: NDArray[Any], n_codes: int, whose: Ids | None) -> Groups:
-    """People of each group by value (groups × values); with several rows each, a person counts once in a group."""
+def count_values(
+    group: Groups, n_groups: int, codes: NDArray[Any], n_codes: int, whose: Ids | None, weights: Ids | None
+) -> Groups:
+    """People of each group by value (groups × values); with several rows each, a person counts once in a group.
+
+    `weights` says how many people each row stands for, where that is not one.
+    """
     if whose is not None:
         return by_value(group, n_groups, whose, codes, n_codes)
     key = group.astype(np.int64) * n_codes + codes
-    return np.bincount(key, minlength=n_groups * n_codes).reshape(n_groups, n_codes)
+    return count_codes(key, n_groups * n_codes, weights).reshape(n_groups, n_codes)
 
 
-def _total(codes: NDArray[Any], n_codes: int, whose: Ids | None) -> NDArray[np.int64]:
-    return count_values(np.zeros(len(codes), dtype=np.int64), 1, codes, n_codes, whose).reshape(n_codes)
+def _total(codes: NDArray[Any], n_codes: int, whose: Ids | None, weights: Ids | None) -> NDArray[np.int64]:
+    return count_values(np.zeros(len(codes), dtype=np.int64), 1, codes, n_codes, whose, weights).reshape(n_codes)
 
 
 def make_task(
@@ -190,13 +210,81 @@ def make_task(
         )
     given = with_target(table, y, target) if target is not None else table
     order = [*table.names, *([target] if target is not None and target not in table else [])]
-    names = [name for name in order if name != person]
     if person is not None and person not in table:
         raise DataError("no-column", f"person: no column {person!r}.{closest(person, table)}")
+    given = given.select(order)
+    settled = settle(
+        given,
+        target,
+        privacy=requirement,
+        public=public,
+        sensitive=sensitive,
+        domain=domain,
+        person=person,
+        hierarchies=hierarchies,
+    )
+    budget = _budget(suppress, given)
+    task = settled.task(settled.rows, settled.hierarchies, budget)
+    return task, settled.given
+
+
+@dataclass(frozen=True, eq=False)
+class Settled(Generic[Rows]):
+    """The columns of a task, with their domains settled; their rows may be elsewhere.
+
+    Attributes
+    ----------
+    given
+        The columns as they were read, but for numbers that a hierarchy lists.
+    rows
+        The columns to be published, with their domains.
+    """
+
+    given: Rows
+    rows: Rows
+    split: _Split
+    target: str | None
+    requirement: Requirement
+    hierarchies: Mapping[str, Hierarchy]
+    whose: Ids | None
+    stated: frozenset[str]
+
+    def task(self, rows: Table, hierarchies: Mapping[str, Hierarchy], budget: int = 0) -> Task:
+        """The task over some rows, if it can be done."""
+        task = Task(
+            rows,
+            self.split.public,
+            self.split.private,
+            self.target,
+            self.split.sensitive,
+            self.requirement,
+            hierarchies,
+            self.whose,
+            budget,
+            self.stated,
+        )
+        task.check_possible()
+        return task
+
+
+def settle(
+    given: Rows,
+    target: str | None,
+    *,
+    privacy: Requirement | int,
+    public: Sequence[str] | None,
+    sensitive: Sequence[str],
+    domain: Domain | None,
+    person: str | None,
+    hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None,
+) -> Settled[Rows]:
+    """The roles and domains of some columns, the target among them."""
+    requirement = as_requirement(privacy)
+    names = [name for name in given if name != person]
     roles = _roles(names, target, public, sensitive)
     found = load_hierarchies(hierarchies, names)
     whose = None if person is None else whose_rows(given[person])
-    given = Table(_as_listed(column, found.get(column.name)) for column in given.select(order).values())
+    given = given.like(_as_listed(column, found.get(column.name)) for column in given.values())
     declared = {} if domain is None else dict(domain)
     for name in declared:
         if name not in given:
@@ -209,7 +297,7 @@ def make_task(
         # a table names its target's values anyway, and public values are known to the attacker
         people = behind if name in roles.private and name != target else 0
         columns.append(declare_column(given[name], declared.get(name, listed), people, whose))
-    rows = Table(columns)
+    rows = given.like(columns)
     if target is not None:
         _check_target(rows[target])
     asked = tuple(dict.fromkeys([*([target] if target is not None else []), *roles.sensitive]))
@@ -221,11 +309,23 @@ def make_task(
             )
         for name in asked:
             check_sensitive(rows[name])
-    task = Task(
-        rows, roles.public, roles.private, target, asked, requirement, found, whose, _budget(suppress, rows), stated
-    )
-    task.check_possible()
-    return task, given
+    return Settled(given, rows, replace(roles, sensitive=asked), target, requirement, found, whose, stated)
+
+
+def task_elsewhere(settled: Settled[Counted], grouped: Callable[[Counted], Table]) -> Task:
+    """The task of rows that are elsewhere, over their different rows, which `grouped` knows for any coding of them.
+
+    Of numbers with a hierarchy only the intervals of its finest level are told apart, as no method looks further.
+    """
+    columns, hierarchies = dict(settled.rows), dict(settled.hierarchies)
+    for name in settled.split.public:
+        if name in hierarchies and hierarchies[name].numeric:
+            levels = hierarchies[name].bind(columns[name])
+            assert levels.cuts is not None
+            if len(levels.cuts[0]):
+                hierarchies[name] = Hierarchy.cuts([cuts.tolist() for cuts in levels.cuts])
+                columns[name] = coarser(columns[name], levels.maps[0])
+    return settled.task(grouped(settled.rows.like(columns.values())), hierarchies)
 
 
 @dataclass(frozen=True)
@@ -264,7 +364,7 @@ def _as_listed(column: Column, hierarchy: Hierarchy | None) -> Column:
 
 def _check_target(target: Column) -> None:
     if target.missing:
-        n = int((target.codes == len(target.values)).sum())
+        n = target.n_missing
         raise DataError("target-missing", f"The target {target.name!r} is missing in {n} row(s). Remove them first.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from shoal.anonymize.method import Recoding, RecodingAnonymizer
 from shoal.anonymize.refinable import Bits, Ranges, Refinable, Taxonomy, Values
@@ -47,6 +47,12 @@ class TopDownSpecialization(RecodingAnonymizer):
         ``"midpoints"``. The release has intervals.
     reproducible
         Sort the published rows by what is published of them. By default their order is drawn from the operating system.
+    engine
+        Where rows are: ``"memory"``; ``"stream"`` to read a file, a folder, a dataset or a query in batches, however
+        many rows there are; ``"spark"`` for a Spark DataFrame, or a path or table that Spark reads. What is published
+        is the same, its rows always sorted; it is `release_`, as `fit_transform` then hands none back. Columns have at
+        most 4 million different rows together (``SHOAL_MOST_GROUPS`` in the environment says otherwise), and the target
+        is named.
 
     Attributes
     ----------
@@ -112,6 +118,7 @@ class TopDownSpecialization(RecodingAnonymizer):
         hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         numbers: Numbers = "intervals",
         reproducible: bool = False,
+        engine: Literal["memory", "stream", "spark"] = "memory",
     ) -> None:
         self.privacy = privacy
         self.public = public
@@ -121,9 +128,10 @@ class TopDownSpecialization(RecodingAnonymizer):
         self.hierarchies = hierarchies
         self.numbers = numbers
         self.reproducible = reproducible
+        self.engine = engine
 
     def _recode(self, task: Task) -> Recoding:
-        bits, self.made_hierarchies_ = Bits(task.n_rows), {}
+        bits, self.made_hierarchies_ = Bits(task.rows.n_people), {}
         engine = TopDown(task, [self._refinable(task, name, bits) for name in task.public], self._more)
         self.steps_ = tuple(engine.run())
         return Recoding.of_columns(engine.maps(), task.rows, None)

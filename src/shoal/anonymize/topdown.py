@@ -19,6 +19,7 @@ from shoal.anonymize.cells import ColumnMap
 from shoal.anonymize.refinable import Refinable, Slots
 from shoal.anonymize.task import Task, count_values
 from shoal.data.person import people_by_code
+from shoal.data.table import count_codes
 from shoal.privacy import needs_values
 
 Ids = NDArray[np.int64]
@@ -52,7 +53,7 @@ class Refinement:
 def class_counts(task: Task, name: str) -> Ids:
     """Rows of a public column by code and class."""
     column, classes = task.rows[name], task.classes
-    return count_values(column.codes, column.n_codes, classes.codes, classes.n_codes, None)
+    return count_values(column.codes, column.n_codes, classes.codes, classes.n_codes, None, task.weights)
 
 
 class TopDown:
@@ -70,12 +71,13 @@ class TopDown:
         self.task, self.columns, self.more = task, columns, more
         self.codes = [each.column.codes.astype(np.int32) for each in columns]
         self.order = np.arange(task.n_rows, dtype=np.int32)
-        most = task.n_rows // task.least + 1  # groups that there can be
+        self.weights = np.empty(0, dtype=np.int64) if task.weights is None else task.weights
+        most = min(task.n_rows, task.rows.n_people // task.least) + 1  # groups that there can be
         self.starts, self.ends = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
         self.ends[0] = task.n_rows
         self.nodes = np.zeros((len(columns), most), dtype=np.int32)  # the value of each column that each group says
         self.n_groups = 1
-        self.smallest = task.n_rows if task.whose is None else int(task.whose.max()) + 1
+        self.smallest = task.n_people
         everybody = np.zeros(1, dtype=np.int64)
         for place in range(len(columns)):
             self._judge(place, everybody)
@@ -145,7 +147,7 @@ class TopDown:
             column.live[of_part[~kept]] = False
         elif self.task.sizes_decide:
             segment, told, size, _ = self._count(place, groups, column.slot_of, column.n_slots)
-            rest = (self.ends - self.starts)[groups][segment] - size
+            rest = count_codes(segment, len(groups), size)[segment] - size
             np.minimum.at(column.least, told, np.where(rest > 0, np.minimum(size, rest), size))
             column.live &= column.least >= self.task.least
         else:
@@ -162,19 +164,20 @@ class TopDown:
         n = 0 if simple else int((ends - starts).sum())
         rows, part_of = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         segment, slot, size = kernels.count_parts(
-            self.order, starts, ends, self.codes[place], slots, n_slots, rows, part_of
+            self.order, starts, ends, self.codes[place], slots, n_slots, self.weights, rows, part_of
         )
         if simple:
             return segment, slot, size, size >= self.task.least
         task = self.task
         whose = None if task.whose is None else task.whose[rows]
-        people = people_by_code(part_of, len(segment), whose)
+        weights = None if task.weights is None else task.weights[rows]
+        people = people_by_code(part_of, len(segment), whose, weights)
         if not needs_values(task.requirement):
             return segment, slot, people, task.requirement.holds(people[:, None])
         kept = np.ones(len(segment), dtype=bool)
         for name in task.sensitive:
             column = task.rows[name]
-            counts = count_values(part_of, len(segment), column.codes[rows], column.n_codes, whose)
+            counts = count_values(part_of, len(segment), column.codes[rows], column.n_codes, whose, weights)
             kept &= task.requirement.holds(counts, task.totals[name])
         return segment, slot, people, kept
 

@@ -16,7 +16,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 
 from shoal.audit.boxes import Covering
-from shoal.audit.groups import Ids
+from shoal.audit.groups import Ids, counted
+from shoal.data.table import count_codes
 
 MOST_WAYS = 2**21  # ways of kinds of rows to groups of which a flow is sought
 MOST_CHOICES = 2**22  # groups that kinds of rows fit besides one each
@@ -83,7 +84,15 @@ class _Places:
         self.asked[places] -= np.asarray(found[n : n + m, [sink]].todense()).reshape(-1)
 
 
-def assign(covering: Covering, private: Ids, of_row: Ids, stated: Ids) -> Assignment:
+def assign(
+    covering: Covering,
+    private: Ids,
+    of_row: Ids,
+    stated: Ids,
+    *,
+    rows: Ids | None = None,
+    published: Ids | None = None,
+) -> Assignment:
     """Share the rows that some group stands for out among the groups.
 
     Parameters
@@ -94,14 +103,18 @@ def assign(covering: Covering, private: Ids, of_row: Ids, stated: Ids) -> Assign
         A number for the private values of each original row.
     of_row, stated
         The group of each published row, and the number of its private values.
+    rows, published
+        How many rows each original row stands for, and each published one; None: itself.
     """
     size = int(max(private.max(initial=0), stated.max(initial=0))) + 1
-    kinds, n_rows = np.unique(covering.cell_of_row * size + private, return_counts=True)
+    kinds, n_rows = counted(covering.cell_of_row * size + private, rows)
     cell, values = kinds // size, kinds % size
     lengths = covering.n_groups[cell]
     if not covering.complete or int(lengths.sum()) > len(kinds) + MOST_CHOICES:
-        return Assignment(_more_than_there_are(private, of_row, stated, size), decided=False)
-    asked, n_asked = np.unique(of_row * size + stated, return_counts=True)
+        few = count_codes(private, size, rows) < count_codes(stated, size, published)
+        # groups with private values of which more rows are published than there are
+        return Assignment(np.unique(of_row[few[stated]]), decided=False)
+    asked, n_asked = counted(of_row * size + stated, published)
     # the groups of each kind of row, one after the other
     order = np.argsort(covering.cell, kind="stable")
     first = np.cumsum(covering.n_groups) - covering.n_groups
@@ -126,9 +139,3 @@ def assign(covering: Covering, private: Ids, of_row: Ids, stated: Ids) -> Assign
     hoped = np.zeros(len(asked)) if decided else np.bincount(places.place, places.rows[places.kind], len(asked))
     wrong[asked[places.asked > hoped] // size] = True
     return Assignment(np.flatnonzero(wrong), decided)
-
-
-def _more_than_there_are(private: Ids, of_row: Ids, stated: Ids, size: int) -> Ids:
-    """The groups with private values of which more rows are published than there are."""
-    few = np.bincount(private, minlength=size) < np.bincount(stated, minlength=size)
-    return np.unique(of_row[few[stated]])

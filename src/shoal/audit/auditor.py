@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.audit.foreign.tables import AnonymisedTable, audit_anonymised
 from shoal.audit.result import Audit
@@ -22,6 +22,10 @@ from shoal.release import (
     TreeRelease,
 )
 
+if TYPE_CHECKING:
+    from shoal.data.coded import CodedRows
+    from shoal.data.spark_rows import SparkCoded
+
 OURS = TreeRelease | EnsembleRelease | ClustersRelease | TableRelease | ProjectionsRelease | ModelRelease | RulesRelease
 
 
@@ -35,7 +39,7 @@ def audit(
     domain: Mapping[str, Sequence[Any]] | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
-    engine: Literal["memory", "stream"] = "memory",
+    engine: Literal["memory", "stream", "spark"] = "memory",
 ) -> Audit:
     """Recount the groups of a release or a model from the rows it was learned from, and say whether a promise holds.
 
@@ -65,7 +69,8 @@ def audit(
         The column that tells people apart, where they may have several rows. Then every count is one of different
         people. A release that counts people asks for it; one that counts rows is asked more than it claims.
     engine
-        ``"stream"``: look at the rows a batch at a time, however many there are. For released trees.
+        ``"stream"``: look at the rows a batch at a time, however many there are. ``"spark"``: look at them where they
+        are, on a cluster. For released trees and tables.
 
     Returns
     -------
@@ -163,25 +168,38 @@ def _partal(release: EnsembleRelease, privacy: Requirement | int | None) -> bool
 
 
 def _in_batches(release: Any, X: Any, y: Any, *, public: Any, privacy: Any, person: str | None, engine: str) -> Audit:
-    """The audit of a tree, from rows that are read a batch at a time."""
-    if engine != "stream":
-        raise RequirementError("parameter", f"audit: engine must be 'memory' or 'stream'; got {engine!r}.")
-    if not isinstance(release, TreeRelease) or person is not None or not (y is None or isinstance(y, str)):
+    """The audit of a tree or a table, from rows that are read a batch at a time."""
+    if engine not in ("stream", "spark"):
+        raise RequirementError("parameter", f"audit: engine must be 'memory', 'stream' or 'spark'; got {engine!r}.")
+    ours = isinstance(release, (TreeRelease, TableRelease)) and not release.several_rows
+    if not ours or X is None or person is not None or not (y is None or isinstance(y, str)):
         raise DataError(
             "engine",
-            "With engine='stream', a released tree is audited, its target is a column of the rows, and every row is a "
-            "person. Try engine='memory'.",
+            f"With engine={engine!r}, a tree or a table that Shoal released is audited with the original rows, its "
+            "target is one of their columns, and every row is a person. Try engine='memory'.",
         )
+    from shoal.audit.tables import audit_table
     from shoal.audit.trees import audit_tree
-    from shoal.data.coded import CodedRows
     from shoal.data.pieces import Pieces
-    from shoal.data.sources import open_source
 
     kinds: dict[str, Any] = dict(release.kinds)
     if y is not None and y != release.target:
-        kinds[y] = kinds.pop(release.target)
-    source = open_source(X, kinds=kinds, only=kinds)
-    with CodedRows(source, source.names) as rows:
+        kinds[y] = kinds.pop(release.target, "categorical")
+    with _coded_rows(X, kinds, engine) as rows:
         if y is not None and y != release.target:
             rows.rename(y, release.target)
-        return audit_tree(release, Pieces(rows, rows.columns), public=public, privacy=privacy)
+        how = audit_tree if isinstance(release, TreeRelease) else audit_table
+        return how(release, Pieces(rows, rows.columns), public=public, privacy=privacy)
+
+
+def _coded_rows(X: Any, kinds: dict[str, Any], engine: str) -> CodedRows | SparkCoded:
+    """The columns that a release knows, as codes."""
+    if engine == "spark":
+        from shoal.data.spark_rows import SparkCoded, named_columns
+
+        return SparkCoded(X, named_columns(X, kinds), kinds=kinds)
+    from shoal.data.coded import CodedRows
+    from shoal.data.sources import open_source
+
+    source = open_source(X, kinds=kinds, only=kinds)
+    return CodedRows(source, source.names)

@@ -84,7 +84,7 @@ class Boxes:
     names
         The columns. One that says nothing of anybody makes no difference.
     example
-        One published row of each group; no two may say the same in all these columns.
+        One published row of each group, of those that are held; no two may say the same in all these columns.
     """
 
     def __init__(self, release: TableRelease, names: Sequence[str], example: Ids) -> None:
@@ -94,7 +94,7 @@ class Boxes:
         # columns with few atoms first: then many points begin alike
         order = sorted(range(len(self.names)), key=lambda i: self.atoms[i].n)
         self.names, self.atoms = [self.names[i] for i in order], [self.atoms[i] for i in order]
-        codes = [release.rows[name].codes[example].astype(np.int64) for name in self.names]
+        codes = [release.stored[name].codes[example].astype(np.int64) for name in self.names]
         self._codes = np.column_stack(codes) if codes else np.zeros((self.n, 0), dtype=np.int64)
 
     def covering(self, table: Table) -> Covering:

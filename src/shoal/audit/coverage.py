@@ -37,13 +37,21 @@ class Coverage:
 def compare(release: TableRelease, table: Table, covering: Covering, of_row: Ids) -> Coverage:
     """Hold the published groups against the original rows: can the rows be shared out among the groups?
 
-    `covering` says which groups stand for which rows, `of_row` is the group of each published row.
+    `covering` says which groups stand for which rows, `of_row` is the group of each published row that is held.
     """
-    both = [(release.rows[name], _original(release, name, table)) for name in release.private if name in table]
+    stored = release.stored
+    both = [(stored[name], _original(release, name, table)) for name in release.private if name in table]
     codes = [np.concatenate(_common(published, original)) for published, original in both]
-    values = numbered(codes, release.n_rows + table.n_rows)
-    found = assign(covering, values[release.n_rows :], of_row, values[: release.n_rows])
-    return Coverage(int((~covering.covered).sum()), found.wrong, found.decided)
+    values = numbered(codes, stored.n_rows + table.n_rows)
+    found = assign(
+        covering,
+        values[stored.n_rows :],
+        of_row,
+        values[: stored.n_rows],
+        rows=table.weights,
+        published=stored.weights,
+    )
+    return Coverage(int(table.times[~covering.covered].sum()), found.wrong, found.decided)
 
 
 def as_published(release: TableRelease, table: Table, covering: Covering, example: Ids) -> tuple[Table, int]:
@@ -58,7 +66,7 @@ def as_published(release: TableRelease, table: Table, covering: Covering, exampl
     columns = []
     for name in release.columns:
         if name in release.generalised:
-            columns.append(replace(release.rows[name], codes=release.rows[name].codes[row]))
+            columns.append(replace(release.stored[name], codes=release.stored[name].codes[row]))
         elif name in table:
             columns.append(_original(release, name, table))
     return Table(columns), int((covering.n_groups > 1)[covering.cell_of_row].sum())

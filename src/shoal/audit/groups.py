@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.person import check_person
-from shoal.data.table import Codes, Column
+from shoal.data.table import Codes, Column, count_codes
 
 Ids = NDArray[np.int64]
 
@@ -78,6 +78,8 @@ class Groups:
         One row of each group.
     person
         Whose row each is, where people may have several; None where every row is a person.
+    weights
+        How many people each row stands for, where rows that say the same are held once; then nobody has several.
     """
 
     of_row: Ids
@@ -85,6 +87,7 @@ class Groups:
     n_bins: Ids
     example: Ids
     person: Ids | None = None
+    weights: Ids | None = None
 
     def __len__(self) -> int:
         return len(self.people)
@@ -92,12 +95,12 @@ class Groups:
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return len(self.of_row)
+        return len(self.of_row) if self.weights is None else int(self.weights.sum())
 
     @property
     def n_people(self) -> int:
         """How many people there are; with several rows a person, one may be in several groups."""
-        return len(self.of_row) if self.person is None else int(self.person.max()) + 1
+        return self.n_rows if self.person is None else int(self.person.max()) + 1
 
     def people_in(self, chosen: NDArray[np.bool_]) -> int:
         """How many different people are in some of the groups."""
@@ -115,14 +118,14 @@ class Groups:
         key = self.of_row * n_codes + column.codes
         if self.person is not None:
             key = self._one_value_each(key, n_codes)
-        return np.bincount(key, minlength=len(self) * n_codes).reshape(len(self), n_codes)
+        return count_codes(key, len(self) * n_codes, self.weights).reshape(len(self), n_codes)
 
     def most_frequent(self, column: Column) -> Ids:
         """How many people of each group have its most frequent value of a column, without a table of all counts."""
         key = self.of_row * column.n_codes + column.codes
         if self.person is not None:
             key = self._one_value_each(key, column.n_codes)
-        key, people = np.unique(key, return_counts=True)
+        key, people = counted(key, self.weights)
         most = np.zeros(len(self), dtype=np.int64)
         np.maximum.at(most, key // column.n_codes, people)
         return most
@@ -130,7 +133,7 @@ class Groups:
     def totals(self, column: Column) -> Ids:
         """How many people of the whole table have each value of a column, each counted once as if in one group."""
         if self.person is None:
-            return column.counts()
+            return count_codes(column.codes, column.n_codes, self.weights)
         everybody = replace(self, of_row=np.zeros_like(self.of_row), people=np.array([self.n_people]))
         return np.asarray(everybody.by_value(column)[0])
 
@@ -147,12 +150,18 @@ class Groups:
         return np.asarray(key[order][first])
 
 
-def count_people(of_row: Ids, n: int, person: Ids | None) -> Ids:
-    """How many different people each of `n` sets of rows has; `person` as in `Groups`."""
+def count_people(of_row: Ids, n: int, person: Ids | None, weights: Ids | None = None) -> Ids:
+    """How many different people each of `n` sets of rows has; `person` and `weights` as in `Groups`."""
     if person is None:
-        return np.bincount(of_row, minlength=n)
+        return count_codes(of_row, n, weights)
     n_people = int(person.max()) + 1
     return np.bincount(_distinct(of_row * n_people + person) // n_people, minlength=n)
+
+
+def counted(numbers: Ids, weights: Ids | None) -> tuple[Ids, Ids]:
+    """Different numbers, ascending, and how often each is there, or how much it weighs."""
+    found, of_number = np.unique(numbers, return_inverse=True)
+    return found, count_codes(of_number.reshape(-1), len(found), weights)
 
 
 def _distinct(numbers: Ids) -> Ids:

@@ -2,17 +2,19 @@
 """The recount of a tree's groups from rows that are looked at a batch at a time.
 
 Each batch is grouped by itself. Then one row of each of its groups is kept, and the rows kept are grouped once more:
-that tells which groups of different batches are the same.
+that tells which groups of different batches are the same. On a cluster, workers do so with the batches that they have,
+and what they kept is grouped a third time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from shoal.audit.groups import Groups, Ids
+from shoal.audit.groups import Groups, Ids, Spans
 from shoal.audit.recount import Recount, fit_target, public_names, rows_outside, sensitive_column
 from shoal.audit.spans import TreeSpans
 from shoal.data.counted import Counted
@@ -62,34 +64,10 @@ def recount_pieces(
     sensitive = [sensitive_column(release, columns[name]) for name in asked]
     names = (release.target, *asked)
     tree_spans = TreeSpans(release, known)
+    counting = partial(_counted, release, frozenset(known), names)
+    parts = [part for part in X.like(_needed(release, columns, sensitive)).mapped(counting) if part is not None]
+    part, spans, groups = _together(release, tree_spans, parts, names, target_is_public=release.target in known)
     n_classes = columns[release.target].n_codes
-    bins = np.zeros(len(release.nodes) * n_classes, dtype=np.int64)
-    outside: dict[str, int] = {}
-    kept: list[Table] = []
-    counted: list[list[Ids]] = []
-    for table in X.like(_needed(release, columns, sensitive)):
-        classes = table[release.target].codes.astype(np.int64)
-        ends = release.routing.apply(table)
-        spans = tree_spans.spans(table, ends)
-        bins += np.bincount(ends * n_classes + classes, minlength=len(bins))
-        for name, n in rows_outside(release, table, ends).items():
-            outside[name] = outside.get(name, 0) + n
-        of_row, example = spans.of_row, spans.example
-        if release.target in known:  # the attacker sees the class
-            _, example, of_row = np.unique(of_row * n_classes + classes, return_index=True, return_inverse=True)
-        kept.append(table.take(example))
-        counted.append([_by(of_row, len(example), table[name]) for name in names])
-    examples = Table(
-        replace(kept[0][name], codes=np.concatenate([part[name].codes for part in kept])) for name in kept[0]
-    )
-    spans = tree_spans.spans(examples)
-    groups = _groups(spans.of_row, spans.n_bins, examples, release, n_classes, target_is_public=release.target in known)
-    for i, name in enumerate(names):
-        parts = np.concatenate([each[i] for each in counted])
-        table_of = np.zeros((len(groups), parts.shape[1]), dtype=np.int64)
-        np.add.at(table_of, groups.of_row, parts)
-        groups.tables[name] = table_of
-    groups = replace(groups, people=groups.tables[release.target].sum(axis=1))
     return Recount(
         columns,
         columns[release.target],
@@ -98,9 +76,75 @@ def recount_pieces(
         spans,
         groups,
         spans.disjoint,
-        bins.reshape(-1, n_classes),
-        outside,
+        part.bins.reshape(-1, n_classes),
+        part.outside,
     )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What there is to say of some rows."""
+
+    kept: Table  # one row of each group
+    counted: list[Ids]  # of some columns: groups × values
+    bins: Ids
+    outside: dict[str, int]
+
+
+def _counted(
+    release: TreeRelease, known: frozenset[str], names: Sequence[str], tables: Iterator[Table]
+) -> _Part | None:
+    """The groups of some rows, which may run elsewhere; None where there are none."""
+    tree_spans = TreeSpans(release, known)
+    parts = [_part(release, tree_spans, table, names, target_is_public=release.target in known) for table in tables]
+    if not parts:
+        return None
+    return _together(release, tree_spans, parts, names, target_is_public=release.target in known)[0]
+
+
+def _part(
+    release: TreeRelease, tree_spans: TreeSpans, table: Table, names: Sequence[str], *, target_is_public: bool
+) -> _Part:
+    target = table[release.target]
+    classes, n_classes = target.codes.astype(np.int64), target.n_codes
+    ends = release.routing.apply(table)
+    spans = tree_spans.spans(table, ends)
+    bins = np.bincount(ends * n_classes + classes, minlength=len(release.nodes) * n_classes)
+    of_row, example = spans.of_row, spans.example
+    if target_is_public:  # the attacker sees the class
+        _, example, of_row = np.unique(of_row * n_classes + classes, return_index=True, return_inverse=True)
+    counted = [_by(of_row, len(example), table[name]) for name in names]
+    return _Part(table.take(example), counted, bins, dict(rows_outside(release, table, ends)))
+
+
+def _together(
+    release: TreeRelease,
+    tree_spans: TreeSpans,
+    parts: Sequence[_Part],
+    names: Sequence[str],
+    *,
+    target_is_public: bool,
+) -> tuple[_Part, Spans, CountedGroups]:
+    """Several parts as one, the spans of the rows that they kept, and all groups."""
+    examples = Table(
+        replace(column, codes=np.concatenate([part.kept[name].codes for part in parts]))
+        for name, column in parts[0].kept.items()
+    )
+    spans = tree_spans.spans(examples)
+    n_classes = examples[release.target].n_codes
+    groups = _groups(spans.of_row, spans.n_bins, examples, release, n_classes, target_is_public=target_is_public)
+    for i, name in enumerate(names):
+        found = np.concatenate([part.counted[i] for part in parts])
+        table_of = np.zeros((len(groups), found.shape[1]), dtype=np.int64)
+        np.add.at(table_of, groups.of_row, found)
+        groups.tables[name] = table_of
+    groups = replace(groups, people=groups.tables[release.target].sum(axis=1))
+    outside: dict[str, int] = {}
+    for part in parts:
+        for name, n in part.outside.items():
+            outside[name] = outside.get(name, 0) + n
+    bins = np.sum([part.bins for part in parts], axis=0)
+    return _Part(examples.take(groups.example), [groups.tables[name] for name in names], bins, outside), spans, groups
 
 
 def _needed(release: TreeRelease, columns: Counted, sensitive: Sequence[Column]) -> Counted:

@@ -16,10 +16,12 @@ from shoal.audit.columns import stated_columns
 from shoal.audit.coverage import as_published, compare
 from shoal.audit.groups import Groups, Ids, count_people
 from shoal.audit.result import SHOWN, Audit, Finding
+from shoal.audit.table_pieces import different_rows
 from shoal.audit.unknowns import missing_figure
 from shoal.audit.whose import more_than_claimed, whose_rows
 from shoal.data.domain import check_sensitive
 from shoal.data.frames import to_table
+from shoal.data.pieces import Pieces
 from shoal.data.table import Column, Table
 from shoal.data.target import as_categorical, with_target
 from shoal.errors import DataError, RequirementError, RoleError, closest
@@ -44,17 +46,18 @@ def audit_table(
     """
     requirement = release.requirement if privacy is None else as_requirement(privacy)
     known = attacker_knows(release, public)
-    own = group_rows([release.rows[name] for name in release.public], release.n_rows)
+    stored = release.stored
+    own = group_rows([stored[name] for name in release.public], stored.n_rows, weights=stored.weights)
     table = None if X is None else _read(release, X, y)
     covering, published, against_rows = None, None, []
     if table is not None:
         covering = Boxes(release, release.public, own.example).covering(table)
         if release.left_out and covering.covered.any():
-            published = covering.covered
+            published, n_rows = covering.covered, table.n_people
             table, covering = table.take(published), covering.take(published)
-            against_rows = left_out_finding(release, int((~published).sum()))
+            against_rows = left_out_finding(release, n_rows - table.n_people)
         against_rows += compare_rows(release, table, own, covering)
-    rows, whose = release.rows, None
+    rows, whose = stored, None
     about_people: list[Finding] = []
     if release.several_rows or person is not None:
         if table is None or covering is None:
@@ -68,7 +71,9 @@ def audit_table(
             whose = np.unique(whose[published], return_inverse=True)[1].reshape(-1)
         rows, unclear = as_published(release, table, covering, own.example)
         about_people = _about_people(release, whose, unclear)
-    groups = group_rows([rows[name] for name in release.columns if name in known], rows.n_rows, whose)
+    groups = group_rows(
+        [rows[name] for name in release.columns if name in known], rows.n_rows, whose, weights=rows.weights
+    )
     hidden = [name for name in release.columns if name not in known]
     counts_for = np.full(len(groups), bool(hidden))
     parts, failing, findings = ask(requirement, _sensitive(release, rows, known, requirement), groups, counts_for)
@@ -76,7 +81,7 @@ def audit_table(
     findings += against_rows + about_people
     told = [name for name in release.public if name in known]
     told_groups = (
-        own if len(told) == len(release.public) else group_rows([release.rows[n] for n in told], release.n_rows)
+        own if len(told) == len(release.public) else group_rows([stored[name] for name in told], stored.n_rows)
     )
     exact = not Boxes(release, told, told_groups.example).overlap()
     private = release.target is not None and release.target not in known
@@ -100,7 +105,9 @@ def audit_table(
     if not seen:  # nothing public, so nothing of it is missing
         return verdict
     gaps = Table([rows[name] if name in release.private else with_gaps(release, rows[name]) for name in seen])
-    return replace(verdict, missing=missing_figure(gaps, seen, groups, counts_for, least_people(requirement)))
+    least = least_people(requirement)
+    figure = missing_figure(gaps, seen, groups, counts_for, least, weights=rows.weights)
+    return replace(verdict, missing=figure)
 
 
 def left_out_finding(release: TableRelease | ProjectionsRelease, found: int) -> list[Finding]:
@@ -154,7 +161,7 @@ def _about_people(release: TableRelease, whose: Ids | None, unclear: int) -> lis
     return findings
 
 
-def group_rows(columns: Sequence[Column], n_rows: int, person: Ids | None = None) -> Groups:
+def group_rows(columns: Sequence[Column], n_rows: int, person: Ids | None = None, weights: Ids | None = None) -> Groups:
     """Number the rows by what some columns say: sorted, a new group begins wherever a column changes."""
     order = np.lexsort([column.codes for column in columns]) if columns else np.arange(n_rows)
     begins = np.zeros(n_rows, dtype=bool)
@@ -164,8 +171,8 @@ def group_rows(columns: Sequence[Column], n_rows: int, person: Ids | None = None
         begins[1:] |= codes[1:] != codes[:-1]
     of_row = np.empty(n_rows, dtype=np.int64)
     of_row[order] = np.cumsum(begins) - 1
-    people = count_people(of_row, int(begins.sum()), person)
-    return Groups(of_row, people, np.full(len(people), 2), order[begins], person)
+    people = count_people(of_row, int(begins.sum()), person, weights)
+    return Groups(of_row, people, np.full(len(people), 2), order[begins], person, weights)
 
 
 def attacker_knows(release: TableRelease | ProjectionsRelease, public: Collection[str] | None) -> frozenset[str]:
@@ -228,7 +235,9 @@ def _describe(
 
 
 def _read(release: TableRelease, X: Any, y: Any) -> Table:
-    """The original rows, as far as the release publishes their columns."""
+    """The original rows, as far as the release publishes their columns; of rows in pieces the different ones."""
+    if isinstance(X, Pieces):
+        return different_rows(release, X, y)
     kinds = dict(release.kinds)
     if isinstance(y, str):
         kinds[y] = "categorical"
@@ -252,7 +261,8 @@ def compare_rows(
     the table left them out.
     """
     found = compare(release, table, covering, groups.of_row)
-    left_out = may_leave_out and not len(found.wrong) and release.n_people + found.uncovered == table.n_rows
+    n_rows = table.n_people
+    left_out = may_leave_out and not len(found.wrong) and release.n_people + found.uncovered == n_rows
     findings = []
     if found.uncovered and left_out:
         message = f"{found.uncovered:,} of these rows are in no published group: whoever made the table left them out."
@@ -266,13 +276,13 @@ def compare_rows(
                 found.uncovered,
             )
         )
-    if len(found.wrong) or (table.n_rows != release.n_rows and not left_out):
+    if len(found.wrong) or (n_rows != release.n_rows and not left_out):
         findings.append(
             Finding(
                 "counts-differ",
                 "breach",
                 f"{len(found.wrong):,} group(s) of the release do not have the people of these rows "
-                f"({release.n_rows:,} published, {table.n_rows:,} here): other rows, or a changed file.",
+                f"({release.n_rows:,} published, {n_rows:,} here): other rows, or a changed file.",
                 int(groups.people[found.wrong].sum()),
             )
         )

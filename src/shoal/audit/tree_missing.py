@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,30 +50,46 @@ def missing_in_pieces(
     names = tuple(column.name for column in columns)
     also = [release.target] if release.target in counted.public else []
     pieces = rows.like(rows.columns.like([*columns, *([counted.target] if also else [])]))
-    cells: Table | None = None
-    people, unknown = np.zeros(0, dtype=np.int64), 0
-    for table in pieces:
-        lacks = np.zeros(table.n_rows, dtype=bool)
-        for name in names:
-            lacks |= table[name].codes == len(table[name].values)
-        unknown += int(lacks.sum())
-        if len(people) <= MOST_CELLS:
-            both = table if cells is None else _below(cells, table)
-            cells, people = _different(both, np.append(people, np.ones(table.n_rows, dtype=np.int64)))
-    assert cells is not None
-    if not unknown or len(people) > MOST_CELLS:
-        return MissingFigure(unknown, k, None, None) if unknown else None
+    parts = [part for part in pieces.mapped(partial(_cells, names)) if part is not None]
+    unknown = sum(part[2] for part in parts)
+    if not unknown:
+        return None
+    cells, people = _joined([part[:2] for part in parts])
+    if len(people) > MOST_CELLS:
+        return MissingFigure(unknown, k, None, None)
     found = spans.spans(cells)
     groups = Groups(found.of_row, np.bincount(found.of_row), found.n_bins, found.example)
     n_bins = found.n_bins * (1 if also else counted.target.n_codes)
     return _figure([release], [spans], cells, names, also, groups, (n_bins > 1) | tells, k, people)
 
 
-def _below(first: Table, second: Table) -> Table:
-    """The rows of two pieces, which have the same dictionaries."""
-    return Table(
-        replace(column, codes=np.concatenate([column.codes, second[name].codes])) for name, column in first.items()
-    )
+def _cells(names: Sequence[str], tables: Iterator[Table]) -> tuple[Table, Ids, int] | None:
+    """The different rows of some tables, as long as they are few, how many there are of each, and how many rows lack a
+    value. None where there are no rows."""
+    found: tuple[Table, Ids] | None = None
+    unknown = 0
+    for table in tables:
+        lacks = np.zeros(table.n_rows, dtype=bool)
+        for name in names:
+            lacks |= table[name].codes == len(table[name].values)
+        unknown += int(lacks.sum())
+        if found is None or len(found[1]) <= MOST_CELLS:
+            own = table, np.ones(table.n_rows, dtype=np.int64)
+            found = _joined([own] if found is None else [found, own])
+    return None if found is None else (*found, unknown)
+
+
+def _joined(parts: Sequence[tuple[Table, Ids]]) -> tuple[Table, Ids]:
+    """The different rows of several parts, which have the same dictionaries, as long as they are few."""
+    table, people = parts[0]
+    for more, own in [(table.take(np.zeros(0, dtype=np.intp)), people[:0]), *parts[1:]]:
+        if len(people) > MOST_CELLS:
+            break
+        both = Table(
+            replace(column, codes=np.concatenate([column.codes, more[name].codes])) for name, column in table.items()
+        )
+        table, people = _different(both, np.append(people, own))
+    return table, people
 
 
 def _different(table: Table, people: Ids) -> tuple[Table, Ids]:

@@ -15,14 +15,15 @@ import typer
 from shoal.cli import output
 from shoal.cli.options import Data, Json, Usage, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import NOBODY, read_data, resolve_roles, source_of
-from shoal.cli.tree import BREACH
+from shoal.cli.tables import NOBODY, open_data, read_data, resolve_roles, source_of
+from shoal.cli.tree import BREACH, Engine
 from shoal.errors import ReleaseError
 
 if TYPE_CHECKING:
     from shoal.anonymize.base import TableAnonymizer
     from shoal.anonymize.cut_search import SearchProgress
     from shoal.data import Roles, Table
+    from shoal.data.sources import Source
     from shoal.evaluate import TableMetrics
     from shoal.release import TableRelease
 
@@ -94,13 +95,17 @@ def anonymize(
     ] = False,
     max_leaves: Annotated[int | None, typer.Option(metavar="N", help="Stop at this many leaves of the tree.")] = None,
     max_depth: Annotated[int | None, typer.Option(metavar="N", help="Stop at this many levels of the tree.")] = None,
+    engine: Annotated[
+        Engine,
+        typer.Option(metavar="memory|stream", help="Hold the rows in memory, or read them in batches: for many."),
+    ] = Engine.memory,
     as_json: Json = False,
 ) -> None:
     """Publish a table itself, generalised until the promise holds.
 
     Only public columns are generalised; private ones are published as they are, identifiers never. The promise
     comes from -k, --confidence and [privacy] of shoal.toml. Nothing is written unless the audit holds; rows are
-    shuffled.
+    shuffled, or sorted with --reproducible or --engine stream.
     """
     from shoal.audit import audit
     from shoal.evaluate import measure_table
@@ -108,13 +113,20 @@ def anonymize(
     source = source_of(project, data)
     files = _files(out, data_file, numbers)
     output.check_outputs(list(files.values()), [source, project.file])
-    table = read_data(project, source)
+    table: Table | Source
+    if engine is Engine.memory:
+        table = read_data(project, source)
+    else:
+        table = open_data(project, source, project.kinds)
     options = {**_options(option), **_tree_options(method, max_leaves=max_leaves, max_depth=max_depth)}
     with _watched(method, options) as own:
-        anonymizer = generalise(project, table, method.value, own, suppress=suppress, reproducible=reproducible)
+        anonymizer = generalise(
+            project, table, method.value, own, suppress=suppress, reproducible=reproducible, engine=engine.value
+        )
         release = anonymizer.release_
-        verdict = audit(release, table, privacy=project.requirement(), person=project.person)
-    measured = measure_table(release, table, hierarchies=_stated_hierarchies(project, table, release))
+        verdict = audit(release, table, privacy=project.requirement(), person=project.person, engine=engine.value)
+    in_memory = table if engine is Engine.memory else None
+    measured = measure_table(release, in_memory, hierarchies=_stated_hierarchies(project, table, release))
     if verdict.holds and files:
         _write(release, files, numbers)
     if as_json:
@@ -135,17 +147,27 @@ def anonymize(
 
 
 def generalise(
-    project: Project, table: Table, method: str, options: dict[str, Any], *, suppress: float, reproducible: bool
+    project: Project,
+    table: Table | Source,
+    method: str,
+    options: dict[str, Any],
+    *,
+    suppress: float,
+    reproducible: bool,
+    engine: str = "memory",
 ) -> TableAnonymizer:
     """A method fitted to a table, by what the project says."""
     from shoal.anonymize.methods import METHODS, make_method
+    from shoal.data import Table
 
-    common, rows, target = common_options(project, table, need_target=method == "tree")
+    common, left, target = common_options(project, table, need_target=method == "tree")
     if target is None and METHODS[method].needs_target:
         raise Usage(f"--method {method} generalises for learning a private target: name it with --target.")
     if method == "tree":
         common["target_role"] = resolve_roles(project, table).target_role
-    anonymizer = make_method(method, {**common, "suppress": suppress, "reproducible": reproducible}, options)
+    common |= {"suppress": suppress, "reproducible": reproducible, "engine": engine}
+    anonymizer = make_method(method, common, options)
+    rows = table.drop(left) if isinstance(table, Table) else table  # a source was opened without identifiers
     return anonymizer.fit(rows, target)
 
 
@@ -179,8 +201,10 @@ def _told_of(anonymizer: TableAnonymizer) -> Iterator[str]:
         yield f"no hierarchy for {name}: {said}"
 
 
-def common_options(project: Project, table: Table, *, need_target: bool) -> tuple[dict[str, Any], Table, str | None]:
-    """What every method is told, the rows without identifiers, and the target; a public target is no target."""
+def common_options(
+    project: Project, table: Table | Source, *, need_target: bool
+) -> tuple[dict[str, Any], set[str], str | None]:
+    """What every method is told, the identifiers to drop, and the target; a public target is no target."""
     from shoal.data import load_hierarchies
 
     requirement = project.requirement()
@@ -200,10 +224,10 @@ def common_options(project: Project, table: Table, *, need_target: bool) -> tupl
         "person": project.person,
         "hierarchies": {name: each for name, each in hierarchies.items() if _generalises(roles, name)},
     }
-    return common, table.drop(left), target
+    return common, left, target
 
 
-def _stated_hierarchies(project: Project, table: Table, release: TableRelease) -> dict[str, Any]:
+def _stated_hierarchies(project: Project, table: Table | Source, release: TableRelease) -> dict[str, Any]:
     from shoal.data import load_hierarchies
 
     found = load_hierarchies(project.hierarchies, table.names, project.folder)
@@ -262,12 +286,15 @@ def _files(out: Path | None, data_file: Path | None, numbers: Numbers) -> dict[s
 
 
 def _write(release: TableRelease, files: dict[str, Path], numbers: Numbers) -> None:
-    # a copy that cannot be made is told before anything is written
-    copy = release.to_frame("pyarrow", numbers=numbers.value) if "copy" in files else None
+    from shoal.release.rows_file import check_numbers, write_rows
+
+    if "copy" in files:  # one that cannot be made is told before anything is written
+        check_numbers(release, numbers.value)
     release.save(files["release"], files["rows"].name)
     output.written.extend([str(files["release"]), str(files["rows"])])
-    if copy is not None:
-        output.write_frame(files["copy"], copy)
+    if "copy" in files:
+        write_rows(release, files["copy"], numbers=numbers.value)
+        output.written.append(str(files["copy"]))
 
 
 def _told(measured: TableMetrics) -> str:

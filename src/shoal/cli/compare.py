@@ -63,7 +63,8 @@ def compare(
     if strange:
         raise Usage(f"No method {strange[0]!r}. There are {', '.join(METHODS)}.")
     table = read_data(project, source)
-    common, rows, target = common_options(project, table, need_target=False)
+    common, left, target = common_options(project, table, need_target=False)
+    rows = table.drop(left)
     tested = None
     if target is not None:
         rows, tested = (rows, read_data(project, test)) if test is not None else _parted(rows, hold_out)

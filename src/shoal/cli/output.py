@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
 import json
 import sys
@@ -179,22 +178,6 @@ def write_text(path: Path, content: str | bytes) -> None:
     written.append(str(path))
 
 
-def write_frame(path: Path, table: pa.Table) -> None:
-    """Write an Arrow table as Parquet or, by any other name, as CSV."""
-    import pyarrow as pa
-    import pyarrow.parquet as parquet
-
-    from shoal.release.files import write_atomically
-
-    if path.suffix.lower() != ".parquet":
-        write_text(path, csv_text(table))
-        return
-    content = pa.BufferOutputStream()
-    parquet.write_table(table, content)
-    write_atomically(path, content.getvalue().to_pybytes())
-    written.append(str(path))
-
-
 def write_release(path: Path, release: TreeRelease | EnsembleRelease) -> None:
     """Write a release; it refuses unless its own audit holds."""
     release.save(path)
@@ -288,17 +271,6 @@ def rows_at_risk(audit: Audit) -> pa.Table:
 
 def csv_text(table: pa.Table) -> str:
     """An Arrow table as CSV, quoted only where it must be."""
-    import pyarrow as pa
-    import pyarrow.csv as pacsv
+    from shoal.release.rows_file import csv_bytes
 
-    header = io.StringIO()
-    csv.writer(header, lineterminator="\n").writerow(table.column_names)
-    for quoting in ("none", "needed"):
-        body = pa.BufferOutputStream()
-        options = pacsv.WriteOptions(include_header=False, quoting_style=quoting)
-        try:
-            pacsv.write_csv(table, body, options)
-        except pa.ArrowInvalid:
-            continue  # some value holds a comma or a quote
-        return header.getvalue() + str(body.getvalue().to_pybytes(), "utf-8")
-    raise AssertionError("quoting where needed always works")
+    return csv_bytes(table, header=True).decode()

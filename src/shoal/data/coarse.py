@@ -104,7 +104,7 @@ class Numbers:
             highest[held] = np.maximum(highest[held], numbers[edges[held + 1] - 1])
         reached = np.cumsum(rows)
         whole = np.zeros(len(rows), dtype=bool)
-        whole[np.searchsorted(reached, _ranks(keep, int(reached[-1])))] = True
+        whole[np.searchsorted(reached, ranks(keep, int(reached[-1])))] = True
         parts = [lowest[rows > 0], highest[rows > 0]]
         for numbers, _ in self._each():
             parts.append(numbers[np.repeat(whole, np.diff(_edges(numbers, splitters)))])
@@ -129,7 +129,7 @@ def _edges(numbers: Values, splitters: Values) -> Ids:
     return np.concatenate([[0], inner, [len(numbers)]])
 
 
-def _ranks(keep: Keep, n_rows: int) -> Ids:
+def ranks(keep: Keep, n_rows: int) -> Ids:
     """The ranks, from 1, of rows around which a cut or a bound may be."""
     quantiles = [-(-np.arange(1, n, dtype=np.int64) * n_rows // n) for n in (2, keep.quantiles)]
     ends = [1, keep.people, n_rows - keep.people + 1, n_rows]

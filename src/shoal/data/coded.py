@@ -8,7 +8,7 @@ end. Of anything else all distinct entries are in memory.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from shoal.data.counted import Counted
 from shoal.data.disk import Spill
 from shoal.data.encode import encode, plain_array
 from shoal.data.factorize import factorize, value_type
+from shoal.data.grouped import distinct_rows
 from shoal.data.sources import Batch, Source
 from shoal.data.table import Codes, Column, Table, smallest_dtype
 from shoal.data.text_source import OtherTypes
@@ -104,6 +105,14 @@ class CodedRows:
         """The rows a batch at a time, over dictionaries that came of those of `columns`."""
         for batch in range(self.n_batches):
             yield Table(replace(column, codes=self.codes(column, batch), weights=None) for column in columns.values())
+
+    def mapped(self, function: Callable[[Iterator[Table]], Any], columns: Mapping[str, Column]) -> list[Any]:
+        """What a function makes of `tables`, as the only part of the whole."""
+        return [function(self.tables(columns))]
+
+    def different(self, columns: Mapping[str, Column], most: int) -> Table:
+        """The different rows of `tables`, with `weights`; more than `most` are refused."""
+        return distinct_rows(self.tables(columns), most)
 
     def close(self) -> None:
         """Give the room back."""

@@ -19,6 +19,7 @@ from narwhals.exceptions import DuplicateError
 from shoal._threads import side_by_side
 from shoal.data.encode import encode, number_text
 from shoal.data.query import Query
+from shoal.data.spark_session import is_spark_frame
 from shoal.data.table import Kind, Table
 from shoal.errors import DataError, closest
 
@@ -134,6 +135,12 @@ def _columns(data: Any, names: Sequence[str] | None) -> list[tuple[str, Any]]:
         return [(name, data[name]) for name in data.dtype.names]
     if isinstance(data, list | tuple):
         return _named(_transposed(data), names, len(data))
+    if is_spark_frame(data):
+        raise DataError(
+            "spark-source",
+            "A Spark DataFrame stays on its cluster: use engine='spark', or release.to_spark() to predict. "
+            "What fits into memory can be fetched with .toArrow().",
+        )
     if not isinstance(data, np.ndarray):
         frame = _frame(data)
         if frame is not None:

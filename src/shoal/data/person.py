@@ -44,15 +44,13 @@ def check_person(column: Column) -> None:
 
 def people_with(column: Column, n_codes: int, person: Ids | None) -> Ids:
     """How many different people have each code of a column; where `person` is None, how many rows."""
-    if person is None:
-        return count_codes(column.codes, n_codes, column.weights)
-    return people_by_code(column.codes, n_codes, person)
+    return people_by_code(column.codes, n_codes, person, column.weights)
 
 
-def people_by_code(codes: NDArray[np.integer], n_codes: int, person: Ids | None) -> Ids:
-    """How many different people have each code; where `person` is None, how many rows."""
+def people_by_code(codes: NDArray[np.integer], n_codes: int, person: Ids | None, weights: Ids | None = None) -> Ids:
+    """How many different people have each code; where `person` is None, how many rows, or what they stand for."""
     if person is None:
-        return np.bincount(codes, minlength=n_codes)
+        return count_codes(codes, n_codes, weights)
     n_people = int(person.max()) + 1
     once = distinct(codes.astype(np.int64) * n_people + person)
     return np.bincount(once // n_people, minlength=n_codes)

@@ -59,7 +59,8 @@ class Column:
         What a categorical value was before it became a string: ``"string"``, ``"integer"``, ``"number"`` or
         ``"boolean"``. Lets a classifier answer in the type it was taught.
     weights
-        Where the rows are elsewhere: how many of them each of `codes` stands for (see `Counted`). None: one each.
+        How many rows each of `codes` stands for, where rows are elsewhere (see `Counted`) or rows that say the same are
+        held once (see `distinct_rows`). None: one each.
     """
 
     name: str
@@ -134,7 +135,7 @@ class Column:
 class Columns(Mapping[str, Column]):
     """Columns by name, of so many rows: a `Table`, or `Counted` columns of rows that are elsewhere."""
 
-    _columns: dict[str, Column]
+    _columns: Mapping[str, Column]
     n_rows: int
 
     @abstractmethod
@@ -204,6 +205,23 @@ class Table(Columns):
     def like(self, columns: Iterable[Column]) -> Self:
         """Other columns of the same rows."""
         return type(self)(columns)
+
+    @property
+    def weights(self) -> NDArray[np.int64] | None:
+        """How many people each row stands for, where rows that say the same are held once; None: one each."""
+        return next(iter(self._columns.values())).weights
+
+    @property
+    def times(self) -> NDArray[np.int64]:
+        """How many people each row stands for."""
+        weights = self.weights
+        return np.ones(self.n_rows, dtype=np.int64) if weights is None else weights
+
+    @property
+    def n_people(self) -> int:
+        """How many people the rows stand for."""
+        weights = self.weights
+        return self.n_rows if weights is None else int(weights.sum())
 
     def select(self, names: Sequence[str]) -> Table:
         """Some of the columns, in the order asked for."""

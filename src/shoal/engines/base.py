@@ -12,11 +12,24 @@ from numpy.typing import NDArray
 
 from shoal.data.counted import Counted
 from shoal.data.hierarchy import Levels
-from shoal.data.table import Codes, Column
+from shoal.data.table import Codes, Column, Table
 
 Counts = NDArray[np.int64]
 Ids = NDArray[np.int64]
 Way = tuple[int, NDArray[np.int32]]  # to split a node: a feature, and the branch that each of its codes takes
+
+
+@dataclass(frozen=True)
+class Price:
+    """What trees below a split cost that are grown for nothing else.
+
+    They grow greedily, by Gini or information gain, into parts of at least `least_people`, and are pruned. They cost
+    the bits that are left to tell of the class, and `bits_a_leaf` for every leaf.
+    """
+
+    least_people: int
+    bits_a_leaf: float
+    gini: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +93,14 @@ class RowsElsewhere(Protocol):
         """
         ...
 
+    def grouped(self, columns: Counted, most: int) -> Table:
+        """The different rows over some columns, or what became of them, each with how many rows it stands for.
+
+        The columns of the answer have the dictionaries of `columns`, and `weights`; its rows are in any order. More
+        than `most` different rows are refused (see `shoal.data.grouped.too_many`).
+        """
+        ...
+
     def settled(self, columns: Counted) -> Any:
         """The rows over settled domains, in a form that `audit` takes."""
         ...
@@ -102,6 +123,13 @@ class Engine(Protocol):
     several_rows: bool  # whether somebody has several rows
     n_different: int  # different people; as many as `n_people` where everybody has one row
 
+    def expect(self, nodes: Ids, spans: Ids) -> None:
+        """Says that all features of some nodes, and all public ones of some spans, will be asked for.
+
+        An engine that takes long to answer may count them all at once.
+        """
+        ...
+
     def node_classes(self, nodes: Ids) -> Counts:
         """People of each node by class (nodes × classes)."""
         ...
@@ -117,12 +145,11 @@ class Engine(Protocol):
         """
         ...
 
-    def outlooks(self, node: int, ways: Sequence[Way], *, least_people: int, bits_a_leaf: float, gini: bool) -> Counts:
-        """For each way to split a node: what the trees below it would cost.
+    def outlooks(self, nodes: Sequence[int], ways: Sequence[Sequence[Way]], price: Price) -> list[Counts]:
+        """For each node and each way to split it: what the trees below it would cost, in any unit.
 
-        The trees grow greedily, by Gini or information gain, into parts of at least `least_people`, and are pruned;
-        they cost the bits that are left to tell of the class and `bits_a_leaf` for every leaf. In any unit, and an
-        estimate: an engine may look at fewer people and at coarser values.
+        An estimate, by fewer people and coarser values (see `Outlook`), but the same in every engine, whatever order
+        the rows are in.
         """
         ...
 

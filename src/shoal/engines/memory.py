@@ -15,8 +15,8 @@ from shoal._kernels import counts as kernels
 from shoal._kernels import people as people_kernels
 from shoal._threads import side_by_side
 from shoal.data.table import Codes, smallest_dtype
-from shoal.engines.base import Counts, Feature, Ids, Way
-from shoal.engines.outlook import MOST_PEOPLE, Outlook
+from shoal.engines.base import Counts, Feature, Ids, Price, Way
+from shoal.engines.outlook import Outlook
 
 Keys = NDArray[Any]  # whole numbers of any size
 
@@ -92,11 +92,9 @@ class Sorted:
         starts = ends - np.array([len(own) for own in rows])
         return [column[ordered] for column in columns], starts[number.reshape(-1)], ends[number.reshape(-1)]
 
-    def some(self, one: int, column: int, most: int) -> Keys:
-        """The keys of a set's people, or of at most `most` of them, evenly spaced."""
-        start, people = int(self._starts[one]), int(self._ends[one] - self._starts[one])
-        n = min(people, most)
-        return self._columns[column][start + np.arange(n) * people // max(n, 1)]
+    def keys(self, one: int, column: int) -> Keys:
+        """The keys of a set's people."""
+        return self._columns[column][self._starts[one] : self._ends[one]]
 
     def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:
         """Split sets by branch_of[set, key // per_code]; numbers of the new sets, −1 for an empty one."""
@@ -167,7 +165,7 @@ class SortedColumns(Protocol):
         values: tuple[int, int] | None,
     ) -> Counts: ...
 
-    def some(self, one: int, column: int, most: int) -> Keys: ...
+    def keys(self, one: int, column: int) -> Keys: ...
 
     def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids: ...
 
@@ -201,6 +199,9 @@ class SortedEngine(ABC):
         """Where a public feature stands among the columns of the spans."""
         return 1 + len(self._n_values) + sum(each.public for each in self.features[:feature])
 
+    def expect(self, nodes: Ids, spans: Ids) -> None:  # noqa: B027  # not abstract: nothing is to be done
+        """See `Engine`: counting when asked takes no longer."""
+
     def node_classes(self, nodes: Ids) -> Counts:
         """See `Engine`."""
         return self._nodes.count(nodes, len(self.features), self.n_classes)
@@ -214,14 +215,14 @@ class SortedEngine(ABC):
         """See `Engine`."""
         return self._nodes.split(nodes, feature, self.n_classes, branch_of, n_branches)
 
-    def outlooks(self, node: int, ways: Sequence[Way], *, least_people: int, bits_a_leaf: float, gini: bool) -> Counts:
+    def outlooks(self, nodes: Sequence[int], ways: Sequence[Sequence[Way]], price: Price) -> list[Counts]:
         """See `Engine`."""
-        codes = [self._nodes.some(node, f, MOST_PEOPLE) // self.n_classes for f in range(len(self.features))]
-        classes = self._nodes.some(node, len(self.features), MOST_PEOPLE)
-        people = int(self._nodes.sizes(np.array([node]))[0])
-        return self._outlook.costs(
-            codes, classes, people, ways, least_people=least_people, bits_a_leaf=bits_a_leaf, gini=gini
-        )
+        return [self._outlook_of(node, own, price) for node, own in zip(nodes, ways, strict=True)]
+
+    def _outlook_of(self, node: int, ways: Sequence[Way], price: Price) -> Counts:
+        columns = range(len(self.features))
+        codes = side_by_side(lambda f: self._nodes.keys(node, f) // self.n_classes, columns, rows=self.n_people)
+        return self._outlook.costs(codes, self._nodes.keys(node, len(self.features)), ways, price)
 
     def class_spans(self) -> Ids:
         """See `Engine`."""

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from shoal._kernels import gains, outlook
 from shoal._threads import side_by_side
-from shoal.engines.base import Counts, Feature, Way
+from shoal.engines.base import Counts, Feature, Price, Way
 
-MOST_PEOPLE = 1 << 14  # a larger node is looked at through so many of its people, evenly spaced
+MOST_PEOPLE = 1 << 14  # a larger node is looked at through so many of its people
 MOST_CODES = 128  # numbers in as many groups of like size; of categories the most frequent, and the others together
 SMALLEST_SPLIT = 0.01  # a node of a smaller share of the table is not split any further
 RARE = 5  # a value that fewer people of a node have is not looked at by itself
@@ -44,17 +44,17 @@ class Outlook:
         self,
         codes: Sequence[NDArray[Any]],
         classes: NDArray[Any],
-        people: int,
         ways: Sequence[Way],
-        *,
-        least_people: int,
-        bits_a_leaf: float,
-        gini: bool,
+        price: Price,
     ) -> Counts:
         """For each way to split some people: the bits and the price of leaves of the pruned trees that follow.
 
-        `codes` (one array a feature) and `classes` are those of the people themselves, or of some who stand for them.
+        `codes` (one array a feature) and `classes` are those of all of them.
         """
+        people = len(classes)
+        if people > MOST_PEOPLE:
+            chosen = spread([*codes, classes], MOST_PEOPLE)
+            codes, classes = [column[chosen] for column in codes], classes[chosen]
         n = len(classes)
         share = n / max(people, 1)
         coarse_codes = np.empty((n, len(self._groups)), dtype=np.uint8)
@@ -73,16 +73,34 @@ class Outlook:
                 self._n_codes,
                 self._ordered,
                 self._missing.astype(np.int64),
-                max(1, round(least_people * share)),
+                max(1, round(price.least_people * share)),
                 RARE,
                 math.ceil(SMALLEST_SPLIT * self._n_people * share),
-                round(bits_a_leaf * self._scale),
-                gini,
+                round(price.bits_a_leaf * self._scale),
+                price.gini,
                 self._table,
                 self._scale,
             )
 
         return np.array(side_by_side(cost, ways, rows=n * len(ways) * len(self._groups)), dtype=np.int64)
+
+
+def spread(columns: Sequence[NDArray[Any]], most: int) -> NDArray[np.intp]:
+    """Rows that stand for all: `most` of them, evenly spaced when like rows are side by side.
+
+    Rows are ordered by a hash of what they hold, so that it does not matter in what order they come.
+
+    >>> some = spread([np.array([7, 7, 5, 7]), np.array([0, 0, 1, 0])], 2)
+    >>> sorted(np.array([7, 7, 5, 7])[some].tolist()) in ([5, 7], [7, 7])
+    True
+    """
+    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
+    for codes in columns:
+        hashes += codes.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)  # the finaliser of SplitMix64
+        hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        hashes ^= hashes >> np.uint64(31)
+    return np.argsort(hashes)[np.arange(most) * len(hashes) // most]
 
 
 def coarse(counts: Counts, *, ordered: bool, missing: bool) -> NDArray[np.uint8]:

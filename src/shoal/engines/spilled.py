@@ -122,18 +122,16 @@ class Spilled:
         """Everybody has one row here, so growers ask for rows instead."""
         raise NotImplementedError
 
-    def some(self, one: int, column: int, most: int) -> Keys:
-        """The keys of a set's people, or of at most `most` of them, evenly spaced."""
-        people = self._ends[one] - self._starts[one]
-        n = min(people, most)
-        wanted = self._starts[one] + np.arange(n) * people // max(n, 1)
-        found = np.empty(n, dtype=self._dtypes[column])
-        self._settle(np.array([one]))
-        for stretch in self._stretches(np.array([one])):
+    def keys(self, one: int, column: int) -> Keys:
+        """The keys of a set's people."""
+        ids = np.array([one])
+        self._settle(ids)
+        found = np.empty(self._ends[one] - self._starts[one], dtype=self._dtypes[column])
+        for stretch in self._stretches(ids):
             keys = self._read(column, stretch)
-            for start, end in zip(stretch.starts + stretch.start, stretch.ends + stretch.start, strict=True):
-                here = (wanted >= start) & (wanted < end)
-                found[here] = keys[wanted[here] - stretch.start]
+            for start, end in zip(stretch.starts.tolist(), stretch.ends.tolist(), strict=True):
+                place = stretch.start + start - self._starts[one]
+                found[place : place + end - start] = keys[start:end]
         return found
 
     def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids:

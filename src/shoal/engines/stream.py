@@ -16,7 +16,7 @@ from shoal.data.coded import BATCH, CodedRows
 from shoal.data.counted import Counted
 from shoal.data.pieces import Pieces
 from shoal.data.sources import Source, open_source
-from shoal.data.table import Codes, Column, count_codes, smallest_dtype
+from shoal.data.table import Codes, Column, Table, count_codes, smallest_dtype
 from shoal.engines.base import Feature
 from shoal.engines.memory import SortedEngine
 from shoal.engines.outlook import Outlook
@@ -55,6 +55,11 @@ class StreamRows:
         engine = StreamEngine(self._coded, made, target, sensitive, self._chunk)
         self._engines.append(engine)
         return engine
+
+    def grouped(self, columns: Counted, most: int) -> Table:
+        """See `RowsElsewhere`."""
+        assert self._coded is not None
+        return Pieces(self._coded, columns).grouped(most)
 
     def settled(self, columns: Counted) -> Pieces:
         """See `RowsElsewhere`."""

@@ -76,7 +76,7 @@ def non_uniform_entropy(release: TableRelease, original: Any) -> float:
         atoms = atoms_of(release.attribute(name), cells)
         bits = _bits(atoms, covers(atoms, cells), column)
         if bits[-1]:
-            rows = release.rows[name].counts()
+            rows = release.stored[name].counts()
             total = math.fsum((rows * bits[:-1]).tolist()) + release.left_out * bits[-1]
             lost.append(total / bits[-1] / (release.n_rows + release.left_out))
     # nothing is stated of a hidden column, not even its values; where all rows have one value there is nothing to lose
@@ -138,7 +138,7 @@ def precision(release: TableRelease, hierarchies: str | os.PathLike[str] | Mappi
     found = load_hierarchies(hierarchies, release.columns)
     heights = []
     for name in release.public:
-        cells, rows = release.generalised[name], release.rows[name].counts()
+        cells, rows = release.generalised[name], release.stored[name].counts()
         own = _heights(release.attribute(name), cells, found.get(name))
         heights.append((math.fsum((own * rows).tolist()) + release.left_out) / (release.n_rows + release.left_out))
     return 1 - math.fsum(heights) / len(heights) if heights else 1.0

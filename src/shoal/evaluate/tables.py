@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.data.table import count_codes
 from shoal.evaluate.information import non_uniform_entropy, precision
 from shoal.evaluate.losses import cell_losses
 from shoal.privacy import least_people
@@ -95,15 +96,16 @@ def measure_table(
     >>> measured.n_groups, measured.average_class_size
     (2, 1.6666666666666667)
     """
-    people = np.bincount(release.groups)
+    stored = release.stored
+    people = count_codes(release.stored_groups, release.n_groups, stored.weights)
     cm = None
     if release.target is not None:
-        target = release.rows[release.target]
-        key = release.groups * target.n_codes + target.codes
-        counts = np.bincount(key, minlength=len(people) * target.n_codes).reshape(len(people), -1)
+        target = stored[release.target]
+        key = release.stored_groups * target.n_codes + target.codes
+        counts = count_codes(key, len(people) * target.n_codes, stored.weights).reshape(len(people), -1)
         cm = classification_metric(counts, release.left_out)
     losses = [
-        (cell_losses(release.attribute(name), release.generalised[name]), release.rows[name].counts())
+        (cell_losses(release.attribute(name), release.generalised[name]), stored[name].counts())
         for name in release.public
     ]
     return TableMetrics(

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ReleaseError
 from shoal.release.export_pmml import to_pmml
-from shoal.release.export_sql import to_sql
+from shoal.release.export_sql import to_spark, to_sql
 from shoal.release.show import headline, leaf_text, tree_text
 
 if TYPE_CHECKING:
     from shoal.release.export_sklearn import ReleasedTreeClassifier
     from shoal.release.tree import TreeRelease, Unknown
 
-__all__ = ["to_dot", "to_nested", "to_pmml", "to_sklearn", "to_sql", "to_text"]
+__all__ = ["to_dot", "to_nested", "to_pmml", "to_sklearn", "to_spark", "to_sql", "to_text"]
 
 
 def to_text(release: TreeRelease) -> str:

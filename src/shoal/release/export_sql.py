@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from shoal.errors import DataError, ReleaseError
 from shoal.release.domain import Attribute, Interval, plain
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from shoal.release.node import Branch
     from shoal.release.tree import TreeRelease
 
-Dialect = Literal["ansi", "mysql"]
-_QUOTE = {"ansi": '"', "mysql": "`"}
+Dialect = Literal["ansi", "mysql", "spark"]
+_QUOTE = {"ansi": '"', "mysql": "`", "spark": "`"}
 
 
 @overload
@@ -45,7 +45,8 @@ def to_sql(release: TreeRelease, dialect: Dialect = "ansi", proba: bool = False)
     ----------
     dialect
         ``"ansi"`` writes names in double quotes (PostgreSQL, SQLite, DuckDB, Oracle, SQL Server and others),
-        ``"mysql"`` in backticks, with backslashes doubled in texts (MySQL and MariaDB).
+        ``"mysql"`` in backticks, with backslashes doubled in texts (MySQL and MariaDB). ``"spark"`` is for Spark SQL,
+        where NaN is missing too.
     proba
         Give a dict from each class to the expression of its share.
 
@@ -62,7 +63,7 @@ def to_sql(release: TreeRelease, dialect: Dialect = "ansi", proba: bool = False)
     END
     """
     if dialect not in _QUOTE:
-        raise DataError("unknown-option", f"to_sql: dialect must be 'ansi' or 'mysql'; got {dialect!r}.")
+        raise DataError("unknown-option", f"to_sql: dialect must be 'ansi', 'mysql' or 'spark'; got {dialect!r}.")
     target = release.attribute(release.target)
     if proba:
         shares = release.shares
@@ -126,6 +127,8 @@ def _implies(later: Branch, earlier: Branch) -> bool:
 def _condition(attribute: Attribute, branch: Branch, dialect: Dialect, *, alone: bool) -> str:
     """A branch's test. Comparisons with NULL are never true in SQL, so missing is asked for by name."""
     name = _name(attribute.name, dialect)
+    if dialect == "spark" and (attribute.type == "numeric" or attribute.labels == "number"):
+        name = f"nullif(CAST({name} AS DOUBLE), DOUBLE('NaN'))"
     values = [_literal(attribute, value, dialect) for value in branch.values]
     tests = [_interval(name, interval) for interval in branch.intervals]
     if len(values) == 1:
@@ -164,8 +167,23 @@ def _literal(attribute: Attribute, value: str, dialect: Dialect) -> str:
         return str(int(value))
     if attribute.labels == "number":
         return str(plain(float(value)))
-    text = _checked(value, attribute.name).replace("'", "''")
-    return "'" + (text.replace("\\", "\\\\") if dialect == "mysql" else text) + "'"
+    text = _checked(value, attribute.name)
+    if dialect != "ansi":
+        text = text.replace("\\", "\\\\")
+    return "'" + text.replace("'", "\\'" if dialect == "spark" else "''") + "'"
+
+
+def to_spark(release: TreeRelease, proba: bool = False) -> Any:
+    """The prediction as a Spark column, or with `proba` a dict from each class to the column of its share.
+
+    It is an expression of Spark's own, so no row goes through Python. Values that no branch takes are answered as by
+    `to_sql`. See the how-to about Spark.
+    """
+    from pyspark.sql import functions as F
+
+    if proba:
+        return {value: F.expr(sql).cast("double") for value, sql in to_sql(release, "spark", proba=True).items()}
+    return F.expr(to_sql(release, "spark"))
 
 
 def _checked(text: str, name: str) -> str:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,7 +19,7 @@ UMASK = os.umask(0o077)  # reading it means setting it: do so once, before there
 os.umask(UMASK)
 
 
-def write_atomically(path: str | Path, content: str | bytes) -> None:
+def write_atomically(path: str | Path, content: str | bytes | Iterable[bytes]) -> None:
     """Write beside the target, flush to disk, rename into place; on any failure the target is as it was."""
     path = Path(path)
     try:
@@ -27,7 +28,8 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
         raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            content = content.encode("utf-8") if isinstance(content, str) else content
+            file.writelines([content] if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes the file private; give it the rights an ordinary new file would have

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.data.grouped import Repeated
 from shoal.data.table import Column, Table, smallest_dtype
 from shoal.errors import ReleaseError
 from shoal.release import checks
@@ -22,6 +23,7 @@ from shoal.release.parse_node import parse_parts
 from shoal.release.table import TableRelease
 from shoal.release.table_file import Cells, check_name, read_cells
 
+Times = NDArray[np.int64] | None  # how many rows each stands for, where that is not one
 _KEYS = {"format", "kind", "target", "attributes", "claims", "columns", "generalised", "files"}
 
 
@@ -132,25 +134,26 @@ def read_rows(
     n_rows = checks.count(entry["rows"], f"{at}.rows")
     if not n_rows:
         checks.refuse(f"{at}.rows", "must be at least 1")
-    cells = read_cells(folder / check_name(name), columns, sha256, n_rows)
-    return Table(
-        _public(by_name[name], generalised[name], cells[name])
+    cells, times = read_cells(folder / check_name(name), columns, sha256, n_rows)
+    stored = Table(
+        _public(by_name[name], generalised[name], cells[name], times)
         if name in generalised
-        else _private(by_name[name], cells[name])
+        else _private(by_name[name], cells[name], times)
         for name in columns
     )
+    return stored if times is None else Repeated(stored)
 
 
-def _public(attribute: Attribute, found: tuple[Generalised, ...], cells: Cells) -> Column:
+def _public(attribute: Attribute, found: tuple[Generalised, ...], cells: Cells, times: Times) -> Column:
     position = {value.label: code for code, value in enumerate(found)}
     code_of = [*(position.get(text, -1) if text else -1 for text in cells.entries), position.get("", -1)]
     codes = np.array(code_of, dtype=np.int64)[cells.index]
-    _check_cells(attribute.name, codes, "is not a label that the release explains")
+    _check_cells(attribute.name, codes, times, "is not a label that the release explains")
     labels = tuple(value.label for value in found)
-    return Column(attribute.name, "categorical", codes.astype(smallest_dtype(len(labels))), labels)
+    return Column(attribute.name, "categorical", codes.astype(smallest_dtype(len(labels))), labels, weights=times)
 
 
-def _private(attribute: Attribute, cells: Cells) -> Column:
+def _private(attribute: Attribute, cells: Cells, times: Times) -> Column:
     values: tuple[str, ...] | NDArray[np.float64]
     if attribute.type == "categorical":
         values = attribute.values
@@ -161,7 +164,7 @@ def _private(attribute: Attribute, cells: Cells) -> Column:
         values = np.unique(numbers[~np.isnan(numbers)])
         known = np.where(np.isnan(numbers), -1, np.searchsorted(values, numbers)).tolist()
     codes = np.array([*known, len(values) if attribute.missing else -1], dtype=np.int64)[cells.index]
-    _check_cells(attribute.name, codes, "is not in the domain that the release states")
+    _check_cells(attribute.name, codes, times, "is not in the domain that the release states")
     return Column(
         attribute.name,
         attribute.type,
@@ -171,6 +174,7 @@ def _private(attribute: Attribute, cells: Cells) -> Column:
         integer=attribute.integer,
         bounds=attribute.bounds,
         labels=attribute.labels,
+        weights=times,
     )
 
 
@@ -185,8 +189,9 @@ def _number(attribute: Attribute, text: str) -> float:
     return number if inside and (not attribute.integer or number.is_integer()) else math.nan
 
 
-def _check_cells(name: str, codes: NDArray[np.int64], what: str) -> None:
-    wrong = int((codes < 0).sum())
+def _check_cells(name: str, codes: NDArray[np.int64], times: Times, what: str) -> None:
+    bad = codes < 0
+    wrong = int(bad.sum() if times is None else times[bad].sum())
     if wrong:
         raise ReleaseError(
             "bad-release", f"The release is not valid: column {name!r} has {wrong:,} cell(s) with what {what}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.frames import Backend, from_columns
+from shoal.data.grouped import stored_rows
 from shoal.data.table import Column, Table, smallest_dtype
 from shoal.errors import DataError, ReleaseError
 from shoal.privacy import Requirement, requirement_from_claims
@@ -86,7 +87,7 @@ class TableRelease:
         names = [attribute.name for attribute in self.attributes]
         labels = {name: tuple(value.label for value in values) for name, values in self.generalised.items()}
         same = sorted(public) == sorted(labels) and sorted(names) == sorted(self.rows)
-        if not same or any(self.rows[name].values != each for name, each in labels.items()):
+        if not same or any(self.stored[name].values != each for name, each in labels.items()):
             raise ReleaseError(
                 "bad-release",
                 "The parts of this table do not fit: every column needs its attribute, and every public "
@@ -142,12 +143,28 @@ class TableRelease:
         """How many people the rows are of."""
         return self.n_rows if self.people is None else self.people
 
+    @property
+    def stored(self) -> Table:
+        """The rows as they are held: where rows that say the same are held once, with `weights`."""
+        return stored_rows(self.rows)
+
     @cached_property
     def groups(self) -> NDArray[np.int64]:
         """The number of each row's group: equal numbers, equal generalised values."""
-        key, size = np.zeros(self.n_rows, dtype=np.int64), 1
+        stored = self.stored
+        return self.stored_groups if stored is self.rows else np.repeat(self.stored_groups, stored.times)
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return int(self.stored_groups.max()) + 1
+
+    @cached_property
+    def stored_groups(self) -> NDArray[np.int64]:
+        """The group of each row of `stored`."""
+        key, size = np.zeros(self.stored.n_rows, dtype=np.int64), 1
         for name in self.public:
-            column = self.rows[name]
+            column = self.stored[name]
             if size * column.n_codes > 2**62:  # before the key overflows
                 key = np.unique(key, return_inverse=True)[1].reshape(-1)
                 size = int(key.max()) + 1
@@ -164,12 +181,12 @@ class TableRelease:
     # ---------------------------------------------------------------- how it is shown
 
     def __repr__(self) -> str:
-        n_groups = int(self.groups.max()) + 1
+        n_groups = self.n_groups
         groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
         return f"<TableRelease: {self.n_rows} rows, {len(self.columns)} columns, {groups}>"
 
     def __str__(self) -> str:
-        n_groups = int(self.groups.max()) + 1
+        n_groups = self.n_groups
         lines = [
             f"{self.n_rows:,} rows{f' of {self.people:,} people' if self.people is not None else ''} in "
             f"{n_groups:,} {'group' if n_groups == 1 else 'groups'}; claimed: {self.requirement.describe()}"
@@ -181,7 +198,7 @@ class TableRelease:
                 lines.append(f"  {name}: exact (private)")
                 continue
             labels = [value.label for value in self.generalised[name]]
-            hidden = int(self.rows[name].counts()[labels.index(ALL)]) if ALL in labels else 0
+            hidden = int(self.stored[name].counts()[labels.index(ALL)]) if ALL in labels else 0
             told = f"{len(labels)} generalised values" if len(labels) > 1 else "1 generalised value"
             lines.append(f"  {name}: {told}, * in {hidden:,} rows")
         return "\n".join(lines)
@@ -202,7 +219,10 @@ class TableRelease:
 
     def to_csv(self) -> str:
         """The file of rows: labels and private values, quoted only where needed, nothing where a value is missing."""
-        return b"".join(csv_parts(cells_of(self.rows, self.public))).decode()
+        return b"".join(self._csv_parts()).decode()
+
+    def _csv_parts(self) -> Iterator[bytes]:
+        return csv_parts(cells_of(self.stored, self.public), self.stored.weights)
 
     # ---------------------------------------------------------------- how it leaves
 
@@ -227,7 +247,7 @@ class TableRelease:
     def data_sha256(self) -> str:
         """The SHA-256 of the file of rows."""
         digest = hashlib.sha256()
-        for part in csv_parts(cells_of(self.rows, self.public)):
+        for part in self._csv_parts():
             digest.update(part)
         return digest.hexdigest()
 
@@ -239,7 +259,9 @@ class TableRelease:
     def with_audit(self, audit: Any) -> TableRelease:
         """The same release with the verdict of an audit of exactly this content, these claims and this attacker."""
         verdict = verdict_of(audit, sha256=self.sha256, claims=self.claims, public=self.public)
-        return replace(self, verdict=verdict)
+        audited = replace(self, verdict=verdict)
+        audited.__dict__["data_sha256"] = self.data_sha256  # the same rows: they are not read again
+        return audited
 
     def save(self, path: str | Path, data_file: str | None = None) -> None:
         """Write the release and, beside it, its rows; refuse unless its own audit holds for exactly this content.
@@ -259,7 +281,7 @@ class TableRelease:
             raise ReleaseError("data-file", f"The rows of {str(path)!r} need a file of another name than its own.")
         body = self.to_json(name)
         body["audit"] = self.verdict.to_json()
-        save_together(path, body, {path.parent / name: self.to_csv()})
+        save_together(path, body, {path.parent / name: self._csv_parts()})
 
 
 def frame_columns(rows: Table, public: Collection[str]) -> dict[str, Any]:
@@ -287,7 +309,7 @@ def fit_column(attribute: Attribute, column: Column) -> Column:
         assert attribute.bounds is not None
         values, code_of = np.unique(np.clip(column.numbers, *attribute.bounds), return_inverse=True)
     codes = np.append(code_of.reshape(-1), len(values) if attribute.missing else -1)[column.codes]
-    outside = int((codes < 0).sum())
+    outside = column.rows(codes < 0)
     if outside:
         raise DataError(
             "unseen-value",
@@ -303,4 +325,5 @@ def fit_column(attribute: Attribute, column: Column) -> Column:
         integer=attribute.integer,
         bounds=attribute.bounds,
         labels=attribute.labels,
+        weights=column.weights,
     )

@@ -11,10 +11,10 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
+from shoal.data.grouped import windows
 from shoal.data.table import Column, Table
 from shoal.errors import ReleaseError
 from shoal.release.domain import plain
@@ -30,6 +31,8 @@ from shoal.release.files import read_json, write_atomically, write_json
 MAX_DATA_BYTES = 2 * 1024**3
 MAX_NAME = 200
 AT_ONCE = 2**17  # rows that are written at a time
+BLOCK = 2**24  # bytes that are read at a time
+MANY = 2**20  # rows from which on neighbours that say the same are held once
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,23 +83,33 @@ def _values(column: Column, typed: bool) -> Cells:
     return Cells(entries, index)
 
 
-def csv_parts(cells: Mapping[str, Cells]) -> Iterator[bytes]:
-    """The file of rows, piece by piece: quoted only where needed, nothing for missing, two quotes for an empty text."""
+def csv_parts(cells: Mapping[str, Cells], times: NDArray[np.int64] | None = None) -> Iterator[bytes]:
+    """The file of rows, piece by piece: quoted only where needed, nothing for missing, two quotes for an empty text.
+
+    `times` says how often each row is written, where that is not once.
+    """
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow(cells)
     yield header.getvalue().encode()
     # entries are quoted once each, never a cell at a time
     entries = [pa.array([_quoted(text) for text in each.entries], pa.large_string()) for each in cells.values()]
     n_rows = max(len(each.index) for each in cells.values())
-    for start in range(0, n_rows, AT_ONCE):
+    for some in _pieces(n_rows, times):
         parts = []
         for quoted, each in zip(entries, cells.values(), strict=True):
-            index = each.index[start : start + AT_ONCE]
+            index = each.index[some]
             parts.append(quoted.take(pa.array(index, mask=index < 0)))
         lines = pc.binary_join_element_wise(*parts, pa.scalar(",", pa.large_string()), null_handling="replace")
         ends = pa.array([0, len(lines)], pa.int64())
         body = pc.binary_join(pa.LargeListArray.from_arrays(ends, lines), pa.scalar("\n", pa.large_string()))[0]
         yield body.as_buffer().to_pybytes() + b"\n"
+
+
+def _pieces(n_rows: int, times: NDArray[np.int64] | None) -> Iterator[Any]:
+    """The rows that are written at a time, in the order of the file."""
+    if times is not None:
+        return windows(times, AT_ONCE)
+    return (slice(start, start + AT_ONCE) for start in range(0, n_rows, AT_ONCE))
 
 
 def _quoted(text: str) -> str:
@@ -115,8 +128,14 @@ def check_name(name: str) -> str:
     return name
 
 
-def read_cells(path: Path, columns: Sequence[str], sha256: str, n_rows: int) -> dict[str, Cells]:
-    """Read the file of rows that a release names; one that is missing or changed is refused."""
+def read_cells(
+    path: Path, columns: Sequence[str], sha256: str, n_rows: int
+) -> tuple[dict[str, Cells], NDArray[np.int64] | None]:
+    """Read the file of rows that a release names; one that is missing or changed is refused.
+
+    The file is read a piece at a time. Of more than a million rows, neighbours that say the same are held once: then
+    the answer has such rows, and how many there are of each.
+    """
     shown = repr(path.name)
     try:
         if not path.is_file():
@@ -126,15 +145,54 @@ def read_cells(path: Path, columns: Sequence[str], sha256: str, n_rows: int) -> 
         size = path.stat().st_size
         if size > MAX_DATA_BYTES:
             raise ReleaseError("too-large", f"{shown} has {size:,} bytes; at most {MAX_DATA_BYTES:,} are read.")
-        raw = path.read_bytes()
+        with open(path, "rb") as file:
+            hashed = _Hashed(file)
+            try:
+                found = _read_pieces(hashed, columns, shown, runs=n_rows > MANY)
+            except ReleaseError:
+                _check_digest(hashed, sha256, shown)  # that it was changed says more than how
+                raise
+            _check_digest(hashed, sha256, shown)
     except OSError as error:
         raise ReleaseError("cannot-read", f"Cannot read {shown}: {error.strerror}.") from None
-    if hashlib.sha256(raw).hexdigest() != sha256:
+    if found.n_rows != n_rows:
+        raise ReleaseError("data-file", f"{shown} has {found.n_rows:,} rows; the release states {n_rows:,}.")
+    return found.cells()
+
+
+class _Hashed(io.RawIOBase):
+    """A file that is hashed as it is read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._digest = file, hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self._file.read(len(buffer))
+        self._digest.update(part)
+        buffer[: len(part)] = part
+        return len(part)
+
+    def sha256(self) -> str:
+        """The SHA-256 of all of it, to its end."""
+        while self.read(2**20):
+            pass
+        return self._digest.hexdigest()
+
+
+def _check_digest(hashed: _Hashed, sha256: str, shown: str) -> None:
+    if hashed.sha256() != sha256:
         raise ReleaseError("data-file", f"{shown} is not the file this release was written with: its SHA-256 differs.")
+
+
+def _read_pieces(hashed: _Hashed, columns: Sequence[str], shown: str, *, runs: bool) -> _Pieces:
+    found = _Pieces(columns, runs)
     try:
-        table = pacsv.read_csv(
-            pa.BufferReader(raw),
-            pacsv.ReadOptions(block_size=2**26),
+        reader = pacsv.open_csv(
+            pa.PythonFile(hashed, "r"),
+            pacsv.ReadOptions(block_size=BLOCK, use_threads=False),
             pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
             pacsv.ConvertOptions(
                 column_types={name: pa.string() for name in columns},
@@ -143,24 +201,57 @@ def read_cells(path: Path, columns: Sequence[str], sha256: str, n_rows: int) -> 
                 quoted_strings_can_be_null=False,
             ),
         )
+        if reader.schema.names != list(columns):
+            raise ReleaseError("data-file", f"{shown} does not have the columns that the release states.")
+        for batch in reader:
+            found.add(batch)
     except (pa.ArrowException, UnicodeDecodeError):
         raise ReleaseError("data-file", f"{shown} is no CSV file in UTF-8 with as many cells in each row.") from None
-    if table.column_names != list(columns):
-        raise ReleaseError("data-file", f"{shown} does not have the columns that the release states.")
-    if table.num_rows != n_rows:
-        raise ReleaseError("data-file", f"{shown} has {table.num_rows:,} rows; the release states {n_rows:,}.")
-    return {name: _encoded(table.column(name)) for name in columns}
+    return found
 
 
-def _encoded(chunks: pa.ChunkedArray) -> Cells:
-    encoded = chunks.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    index = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    return Cells(encoded.dictionary.to_pylist(), index)
+class _Pieces:
+    """The cells of a file, a piece after the other; with `runs`, neighbours that say the same once."""
+
+    def __init__(self, columns: Sequence[str], runs: bool) -> None:
+        self._columns, self._runs = columns, runs
+        self._entries: list[dict[str, int]] = [{} for _ in columns]
+        self._index: list[list[NDArray[np.int32]]] = [[] for _ in columns]
+        self._times: list[NDArray[np.int64]] = []
+        self.n_rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        index = [self._place(entries, array) for entries, array in zip(self._entries, batch.columns, strict=True)]
+        self.n_rows += batch.num_rows
+        if self._runs and batch.num_rows:
+            begins = np.zeros(batch.num_rows, dtype=bool)
+            begins[0] = True
+            for each in index:
+                begins[1:] |= each[1:] != each[:-1]
+            first = np.flatnonzero(begins)
+            self._times.append(np.diff(np.append(first, batch.num_rows)))
+            index = [each[first] for each in index]
+        for pieces, each in zip(self._index, index, strict=True):
+            pieces.append(each)
+
+    def _place(self, entries: dict[str, int], array: pa.Array) -> NDArray[np.int32]:
+        """Where each cell is among the entries of its column, which grow; -1 for an empty one."""
+        encoded = array.dictionary_encode()
+        known = [entries.setdefault(text, len(entries)) for text in encoded.dictionary.to_pylist()]
+        index = encoded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
+        return np.asarray(np.array([*known, -1], dtype=np.int32)[index])
+
+    def cells(self) -> tuple[dict[str, Cells], NDArray[np.int64] | None]:
+        """The columns, and how many rows each stands for where that is not one."""
+        none = np.empty(0, dtype=np.int32)
+        cells = {
+            name: Cells(list(entries), np.concatenate([none, *pieces]))
+            for name, entries, pieces in zip(self._columns, self._entries, self._index, strict=True)
+        }
+        return cells, np.concatenate(self._times) if self._runs else None
 
 
-def save_together(path: Path, body: dict[str, Any], texts: Mapping[Path, str]) -> None:
+def save_together(path: Path, body: dict[str, Any], texts: Mapping[Path, str | Iterable[bytes]]) -> None:
     """Write the JSON and the files of rows beside it, rows first, or leave everything as it was.
 
     Files of rows that only the JSON that was there before names go last: somebody would take them for part of this.

@@ -258,6 +258,7 @@ class TreeRelease:
     to_dot = export.to_dot
     to_nested = export.to_nested
     to_sql = export.to_sql
+    to_spark = export.to_spark
     to_pmml = export.to_pmml
     to_sklearn = export.to_sklearn
 

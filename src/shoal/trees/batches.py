@@ -135,8 +135,9 @@ class Batches:
         return at_once
 
     def _find(self, nodes: list[Waiting]) -> None:
-        self._limits.add(self._book.n_spans)
         ids = np.array([each.id for each in nodes], dtype=np.int64)
+        self._engine.expect(ids, self._limits.new(self._book.n_spans))
+        self._limits.add(self._book.n_spans)
         cells = self._cells(nodes)
         usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
         people = sum(int(self._grown[each.node].counts.sum()) for each in nodes)

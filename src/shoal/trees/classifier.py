@@ -104,7 +104,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
     search
         Whether to look beyond the highest gain. With the target alone private, the splits of the largest nodes (a
         quarter of the table and more) are chosen by the trees that would grow below them; this needs splits in two, so
-        no hierarchies. With other private columns, a tree is grown in which public tests stand above private ones;
+        no hierarchies, and is not done for more than 1,048,576 people, where it hardly changes a tree for the better.
+        With other private columns, a tree is grown in which public tests stand above private ones;
         for up to 200,000 people one in order of gain as well, and the one that is expected to make fewer errors is
         taken; this needs pruning. There is no search with `max_leaves`, `lookahead`, `class_weight`, a public target or
         other sensitive columns. None: as the variant has it.
@@ -123,8 +124,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         (gain ratio, a branch a value, error-based pruning at 0.25). None: what did best in our measurements (Gini,
         halves, pruning by cost, search).
     engine
-        Where counts come from: ``"memory"``, or ``"stream"`` for rows that do not fit into it (see `fit`). The release
-        is the same.
+        Where counts come from: ``"memory"``, ``"stream"`` for rows that do not fit into it, or ``"spark"`` for rows on
+        a cluster (see `fit`). The release is the same.
     random_state
         Accepted because every estimator has one. The tree uses no randomness.
 
@@ -189,7 +190,7 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         statement: Statement = "counts",
         unknown: Unknown = "error",
         variant: Literal["id3", "c45"] | None = None,
-        engine: Literal["memory", "stream"] = "memory",
+        engine: Literal["memory", "stream", "spark"] = "memory",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.privacy = privacy
@@ -223,7 +224,8 @@ class AnonymousTreeClassifier(ClassifierMixin, ShoalEstimator):  # type: ignore[
         ----------
         X
             The rows, one a person unless `person` is given: a data frame, an Arrow table, a NumPy array, a `Table`, or
-            the path of a file or of a folder of Parquet files.
+            the path of a file or of a folder of Parquet files. With ``engine="spark"``, a Spark DataFrame, the path of
+            a folder of Parquet, Delta or Iceberg files, or the name of a table.
         y
             The target's values, or the name of its column in `X`.
         """

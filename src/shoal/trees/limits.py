@@ -160,9 +160,13 @@ class SpanLimits:
         self._kept: dict[int, NDArray[Any]] = {}
         self._n = 0
 
+    def new(self, n_spans: int) -> Ids:
+        """The spans that are new since last time; there are `n_spans` now."""
+        return np.arange(self._n, n_spans)
+
     def add(self, n_spans: int) -> None:
-        """Look at the spans that are new since last time; there are `n_spans` now."""
-        new = np.arange(self._n, n_spans)
+        """Look at them."""
+        new = self.new(n_spans)
         people = int(self._engine.span_counts(new, None, None).sum())
         side_by_side(lambda f: self._add(f, new, n_spans), self._limits, rows=people)
         self._n = n_spans

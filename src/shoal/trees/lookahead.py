@@ -261,6 +261,7 @@ class Lookahead:
         """What the split that each node would take by itself gains, and that split's own information."""
         n = len(parts.ids)
         rows, nothing = np.arange(n), np.zeros((1, n), dtype=np.int64)
+        self._engine.expect(parts.ids, parts.ids[:0])
         gains, information = [nothing], [nothing]
         for f, form in enumerate(self._forms):
             if form is None or not n:

@@ -40,6 +40,7 @@ from shoal.trees.veto import Veto
 from shoal.trees.weights import ClassWeight, Weights, class_weights
 
 Grouping = Literal["halves", "merge"] | None
+SEARCHED = 1 << 20  # people up to which the largest nodes are searched: of a million, greed's trees were as good
 BOTH_TREES = 200_000  # people up to which a second tree is grown: beyond, it takes more time than it is worth
 
 
@@ -231,6 +232,7 @@ def grow(
     if alone and not roles.private:
         # an outlook counts rows: as many as so many people have on the average
         in_rows = least * engine.n_people // engine.n_different
+        search = search and engine.n_people <= SEARCHED
         searching = Search(engine, least_people=in_rows, gini=criterion == "gini") if search else None
         rounds = Rounds(engine, score, task.veto, least_people=least, hopeless=closed, search=searching, **common)
         return prune(rounds.grow(), pruning, weights)

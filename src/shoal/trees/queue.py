@@ -153,6 +153,7 @@ class Queue:
         if not nodes:
             return
         ids = np.array([self._ids[node] for node in nodes], dtype=np.int64)
+        self._engine.expect(ids, ids[:0])
         usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
         gains = np.zeros((len(usable), len(nodes)), dtype=np.int64)
         positions = np.zeros((len(usable), len(nodes)), dtype=np.int64)

@@ -113,6 +113,7 @@ class Rounds:
     def _best_splits(self, ids: Ids, classes: Counts) -> list[Chosen]:
         """The best split of every node that has one."""
         usable = [(f, form) for f, form in enumerate(self._forms) if form is not None]
+        self._engine.expect(ids, ids[:0])
         # kernels run side by side; for few people the Python around them is more than they are
         people = self._engine.n_people
         offers = side_by_side(lambda each: self._offers(ids, *each), usable, rows=people)
@@ -122,11 +123,16 @@ class Rounds:
         gains = self._score.evident(np.stack([offer.gains for offer in offers]), classes)
         picked = self._score.pick(gains, information, classes.sum(axis=1))
         if self._search is not None:
-            for node in self._search.large(classes.sum(axis=1)):
-                if picked[node] >= 0:
-                    tried = self._search.tried(gains[:, node], int(picked[node]))
-                    ways = [(usable[i][0], self._branch_of(usable[i][1], offers[i], node)) for i in tried]
-                    picked[node] = tried[self._search.best(int(ids[node]), ways)]
+            large = [node for node in self._search.large(classes.sum(axis=1)) if picked[node] >= 0]
+            tried = {node: self._search.tried(gains[:, node], int(picked[node])) for node in large}
+            tried = {node: own for node, own in tried.items() if len(own) > 1}
+            ways = [
+                [(usable[i][0], self._branch_of(usable[i][1], offers[i], node)) for i in own]
+                for node, own in tried.items()
+            ]
+            best = self._search.best(ids[list(tried)].tolist(), ways)
+            for (node, own), way in zip(tried.items(), best, strict=True):
+                picked[node] = own[way]
         chosen = []
         for number, ((f, _), offer) in enumerate(zip(usable, offers, strict=True)):
             here = np.flatnonzero(picked == number)

