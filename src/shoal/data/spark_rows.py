@@ -229,7 +229,11 @@ class _Dictionaries:
             )
             for place, each in enumerate(plain)
         ]
-        self._cells = rows.select(F.inline(F.array(*cells))).groupBy("c", *types).agg(F.count("*").alias("n")).persist()
+        found = rows.select(F.inline(F.array(*cells))).groupBy("c", *types).agg(F.count("*").alias("n"))
+        # what is kept stays in as many parts as a shuffle makes, by default 200: more tasks than there is to do
+        with suppress(Exception):  # a session of Spark Connect does not tell
+            found = found.coalesce(rows.sparkSession.sparkContext.defaultParallelism)
+        self._cells = found.persist()
 
     def found(self) -> tuple[list[Entries], list[Column], int]:
         """The entries, the columns by their entries, and how many rows there are."""
