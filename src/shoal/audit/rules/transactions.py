@@ -62,7 +62,7 @@ class Transactions(Table):
     ) -> None:
         if not n_rows:
             raise DataError("empty-table", "There are no transactions.")
-        self._columns = _ItemColumns(rows, items, names, n_rows, others)  # type: ignore[assignment]
+        self._columns = _ItemColumns(rows, items, names, n_rows, others)
         self.n_rows = n_rows
         self.column_of = dict(column_of or {})
 
