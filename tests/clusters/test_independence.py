@@ -145,3 +145,33 @@ def test_three_private_numbers_pass_the_audit_too(seed, method):
     model = AnonymousClusters(15, public=["age"], domain=domain, method=method, random_state=0).fit(table)
     assert audit(model, table).holds
     assert len(model.release_) > 1
+
+
+ANSWERS = {f"q{number}": ["no", "yes"] for number in range(17)}  # 131,072 combinations: neither side looks at so many
+
+
+def answered(age):
+    random = np.random.default_rng(0)
+    return pd.DataFrame({"age": age, **{name: random.choice(own, len(age)) for name, own in ANSWERS.items()}})
+
+
+def test_one_cluster_keeps_the_promise_whatever_cannot_be_enumerated():
+    """Everybody's span is this bin, though each of them is alone with his age."""
+    table = answered([30, 40])
+    model = AnonymousClusters(2, public=["age"], domain=ANSWERS).fit(table)
+    assert len(model.release_) == 1
+    verdict = audit(model, table)
+    assert verdict.holds
+    assert verdict.groups.n_bins.tolist() == [1]
+    assert not verdict.findings
+
+
+def test_of_two_clusters_what_cannot_be_enumerated_stays_in_doubt():
+    table = answered([20, 21, 22, 80, 81, 82])
+    release = AnonymousClusters(2, domain=ANSWERS, n_clusters=2).fit(table).release_  # with everything public
+    assert len(release) == 2
+    verdict = audit(release, table, public=["age"])
+    assert not verdict.holds
+    assert verdict.smallest_group == 1
+    assert "finer-groups" in {each.code for each in verdict.findings}
+    assert len(AnonymousClusters(2, public=["age"], domain=ANSWERS, n_clusters=2).fit(table).release_) == 1

@@ -81,6 +81,10 @@ class ClusterAnonymizer(RecodingAnonymizer):
     Missing numbers have no distance and are refused; of categories missing is one more. On tens of thousands of rows
     expect seconds for ten clusters and minutes for fifty: `OneDimensional` is faster, and loses less.
 
+    With more than 65,536 combinations of private categories, the target's aside, nobody's clusters are worked out.
+    Unless enough people have each combination of public values, there is one group of everybody then: leave out private
+    columns, or make categories one.
+
     References
     ----------
     A. Friedman, R. Wolff, A. Schuster, "Providing k-anonymity in data mining", VLDB Journal 17 (2008),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.assumed import stated_domain
-from shoal.audit.clusters.cells import NO, UNDECIDED, YES, Floats, States, reach
+from shoal.audit.clusters.cells import NO, UNDECIDED, YES, Floats, States, reach, settle
 from shoal.audit.foreign._centroid_findings import centroid_findings
 from shoal.audit.foreign._centroid_models import CentroidModel, centroid_model, is_centroid_model
 from shoal.audit.foreign._private_boxes import private_boxes
@@ -108,7 +108,9 @@ class Centroids(Subject):
         """For every row and cell whether the row can be there, as far as an outsider can tell."""
         boxes = private_boxes(self.features, self.domain, known)
         if boxes is None:
-            return np.full((table.n_rows, len(self._model.cells)), UNDECIDED, dtype=np.int8)
+            state = np.full((table.n_rows, len(self._model.cells)), UNDECIDED, dtype=np.int8)
+            settle(state)  # a single cell is everybody's
+            return state
         return reach(self._model.cells, self._points(table, known), boxes)
 
     def _points(self, table: Table, names: Collection[str]) -> Floats:
