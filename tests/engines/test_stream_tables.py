@@ -169,7 +169,7 @@ ADULT = ["age", "workclass", "education", "race", "sex", "hours-per-week", "nati
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
-        (TreeAnonymizer, {"privacy": 50}),
+        (TreeAnonymizer, {"privacy": 50, "max_depth": 6}),
         (TreeAnonymizer, {"privacy": KAnonymity(50) & EntropyDiversity(1.3), "max_leaves": 20}),
         (TopDownSpecialization, {"privacy": 50, "hierarchies": {"age": {"equal_size": [8, 4]}}}),
         (Mondrian, {"privacy": KAnonymity(50) & Confidence(0.9)}),

@@ -228,7 +228,7 @@ def test_sql_compares_in_the_type_a_column_had():
 
 
 def test_sql_of_an_unknown_dialect_is_refused(clinic):
-    with pytest.raises(DataError, match="'ansi' or 'mysql'") as caught:
+    with pytest.raises(DataError, match="'ansi', 'mysql' or 'spark'") as caught:
         clinic.to_sql("oracle")
     assert caught.value.code == "unknown-option"
 
