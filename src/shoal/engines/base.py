@@ -110,18 +110,43 @@ class RowsElsewhere(Protocol):
     def __exit__(self, *exception: object) -> None: ...
 
 
+class DifferentPeople(Protocol):
+    """Counts of different people, where they may have several rows."""
+
+    def node_people(
+        self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int, by: int | None
+    ) -> Counts:
+        """Different people of each node in each branch that branch_of[node, code] makes, by class unless `by` is None.
+
+        Nodes × branches × values. A person is in every branch that a row of his takes; with several values there, he
+        counts once, with the one of them that most people of that branch have (the lowest of several such). A node may
+        be asked about several times.
+        """
+        ...
+
+    def span_people(
+        self, spans: Ids, feature: int | None, branch_of: NDArray[np.int32] | None, n_branches: int, by: int | None
+    ) -> Counts:
+        """The same for spans and the values of a sensitive column; without a feature each span is one branch."""
+        ...
+
+
 class Engine(Protocol):
     """Answers in counts of people. Nodes and spans are numbered from 0; each begins as one that holds everybody.
 
     Where people have several rows, a row is what a tree learns from: `n_people` and all counts are those of rows, as if
-    each were a person, but for `node_people` and `span_people`, which count different people.
+    each were a person, but for those of `different`.
     """
 
     features: Sequence[Feature]
     n_people: int
     n_classes: int
-    several_rows: bool  # whether somebody has several rows
     n_different: int  # different people; as many as `n_people` where everybody has one row
+
+    @property
+    def different(self) -> DifferentPeople | None:
+        """Counts different people, where somebody has several rows; None where everybody has one."""
+        ...
 
     def expect(self, nodes: Ids, spans: Ids) -> None:
         """Says that all features of some nodes, and all public ones of some spans, will be asked for.
@@ -166,21 +191,4 @@ class Engine(Protocol):
 
         A span may be split again, as a node may.
         """
-        ...
-
-    def node_people(
-        self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int, by: int | None
-    ) -> Counts:
-        """Different people of each node in each branch that branch_of[node, code] makes, by class unless `by` is None.
-
-        Nodes × branches × values. A person is in every branch that a row of his takes; with several values there, he
-        counts once, with the one of them that most people of that branch have (the lowest of several such). A node may
-        be asked about several times.
-        """
-        ...
-
-    def span_people(
-        self, spans: Ids, feature: int | None, branch_of: NDArray[np.int32] | None, n_branches: int, by: int | None
-    ) -> Counts:
-        """The same for spans and the values of a sensitive column; without a feature each span is one branch."""
         ...

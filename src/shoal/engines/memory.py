@@ -155,16 +155,6 @@ class SortedColumns(Protocol):
 
     def count_pairs(self, ids: Ids, column: int, n_keys: int, other: int, n_others: int) -> Counts: ...
 
-    def people(
-        self,
-        ids: Ids,
-        column: int,
-        per_code: int,
-        branch_of: NDArray[np.int32],
-        n_branches: int,
-        values: tuple[int, int] | None,
-    ) -> Counts: ...
-
     def keys(self, one: int, column: int) -> Keys: ...
 
     def split(self, ids: Ids, column: int, per_code: int, branch_of: NDArray[np.int32], n_branches: int) -> Ids: ...
@@ -176,7 +166,6 @@ class SortedEngine(ABC):
     features: Sequence[Feature]
     n_people: int
     n_classes: int
-    several_rows: bool
     n_different: int
     _n_values: Sequence[int]  # of each sensitive column
 
@@ -246,23 +235,6 @@ class SortedEngine(ABC):
         """See `Engine`."""
         return self._spans.split(spans, self._public(feature), 1, branch_of, n_branches)
 
-    def node_people(
-        self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int, by: int | None
-    ) -> Counts:
-        """See `Engine`."""
-        values = None if by is None else (len(self.features), self.n_classes)
-        return self._nodes.people(nodes, feature, self.n_classes, branch_of, n_branches, values)
-
-    def span_people(
-        self, spans: Ids, feature: int | None, branch_of: NDArray[np.int32] | None, n_branches: int, by: int | None
-    ) -> Counts:
-        """See `Engine`."""
-        values = None if by is None else (1 + by, self._n_values[by])
-        if feature is None or branch_of is None:
-            all_in_one = np.zeros((len(spans), self.n_classes), dtype=np.int32)
-            return self._spans.people(spans, 0, 1, all_in_one, 1, values)
-        return self._spans.people(spans, self._public(feature), 1, branch_of, n_branches, values)
-
 
 class MemoryEngine(SortedEngine):
     """Counts from encoded columns.
@@ -291,7 +263,6 @@ class MemoryEngine(SortedEngine):
         self.features = features
         self.n_people = len(target)
         self.n_classes = n_classes
-        self.several_rows = person is not None
         self.n_different = self.n_people if person is None else int(person.max()) + 1
         self._whose: list[Keys] = []  # one more column, or none
         if person is not None:  # the rows of a person side by side, so that people can be counted in passing
@@ -316,7 +287,7 @@ class MemoryEngine(SortedEngine):
 
         found = side_by_side(with_class, range(len(self.features)), rows=self.n_people)
         return Sorted(
-            [*found, self._target.astype(smallest_dtype(self.n_classes)), *self._whose], by_person=self.several_rows
+            [*found, self._target.astype(smallest_dtype(self.n_classes)), *self._whose], by_person=bool(self._whose)
         )
 
     @cached_property
@@ -325,7 +296,7 @@ class MemoryEngine(SortedEngine):
         # one type for what is counted by, so that a kernel is compiled once per type of code
         values = (codes.astype(np.int32) for codes, _ in self._sensitive)
         public = (codes for feature, codes in zip(self.features, self._codes, strict=True) if feature.public)
-        return Sorted([self._target, *values, *public, *self._whose], by_person=self.several_rows)
+        return Sorted([self._target, *values, *public, *self._whose], by_person=bool(self._whose))
 
     @cached_property
     def _outlook(self) -> Outlook:
@@ -334,3 +305,25 @@ class MemoryEngine(SortedEngine):
             for feature, codes in zip(self.features, self._codes, strict=True)
         ]
         return Outlook(self.features, counts, self.n_people, self.n_classes)
+
+    @property
+    def different(self) -> MemoryEngine | None:
+        """See `Engine`."""
+        return self if self._whose else None
+
+    def node_people(
+        self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int, by: int | None
+    ) -> Counts:
+        """See `DifferentPeople`."""
+        values = None if by is None else (len(self.features), self.n_classes)
+        return self._nodes.people(nodes, feature, self.n_classes, branch_of, n_branches, values)
+
+    def span_people(
+        self, spans: Ids, feature: int | None, branch_of: NDArray[np.int32] | None, n_branches: int, by: int | None
+    ) -> Counts:
+        """See `DifferentPeople`."""
+        values = None if by is None else (1 + by, self._n_values[by])
+        if feature is None or branch_of is None:
+            all_in_one = np.zeros((len(spans), self.n_classes), dtype=np.int32)
+            return self._spans.people(spans, 0, 1, all_in_one, 1, values)
+        return self._spans.people(spans, self._public(feature), 1, branch_of, n_branches, values)

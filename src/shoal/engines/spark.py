@@ -115,7 +115,6 @@ class SparkEngine:
         self.features: Sequence[Feature] = [feature for feature, _ in made]
         self.n_people = self.n_different = rows.columns.n_rows
         self.n_classes = target.n_codes
-        self.several_rows = False
         self._rows = rows
         self._made = made
         self._most_groups = most_groups
@@ -134,6 +133,11 @@ class SparkEngine:
         self._public = [f for f, feature in enumerate(self.features) if feature.public]
         self._span_counts: dict[int | None, Known] = {}
         self._lock = Lock()
+
+    @property
+    def different(self) -> None:
+        """See `Engine`; everybody has one row here."""
+        return None
 
     # ------------------------------------------------------------------ nodes
 
@@ -194,18 +198,6 @@ class SparkEngine:
         """See `Engine`."""
         counts = self.span_counts(spans, feature, None)
         return self._spans.split(spans, feature, branch_of, counts, n_branches)
-
-    def node_people(
-        self, nodes: Ids, feature: int, branch_of: NDArray[np.int32], n_branches: int, by: int | None
-    ) -> Counts:
-        """Everybody has one row here, so growers ask for rows instead."""
-        raise NotImplementedError
-
-    def span_people(
-        self, spans: Ids, feature: int | None, branch_of: NDArray[np.int32] | None, n_branches: int, by: int | None
-    ) -> Counts:
-        """Everybody has one row here, so growers ask for rows instead."""
-        raise NotImplementedError
 
     # ------------------------------------------------------------------ how
 

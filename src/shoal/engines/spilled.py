@@ -110,18 +110,6 @@ class Spilled:
             np.add.at(counts, stretch.which, found)
         return counts
 
-    def people(
-        self,
-        ids: Ids,
-        column: int,
-        per_code: int,
-        branch_of: NDArray[np.int32],
-        n_branches: int,
-        values: tuple[int, int] | None,
-    ) -> Counts:
-        """Everybody has one row here, so growers ask for rows instead."""
-        raise NotImplementedError
-
     def keys(self, one: int, column: int) -> Keys:
         """The keys of a set's people."""
         ids = np.array([one])

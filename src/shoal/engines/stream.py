@@ -106,7 +106,6 @@ class StreamEngine(SortedEngine):
         self.features = [feature for feature, _ in made]
         self.n_people = self.n_different = rows.columns.n_rows
         self.n_classes = target.n_codes
-        self.several_rows = False
         self._rows = rows
         self._target = target
         self._sensitive = sensitive
@@ -117,6 +116,11 @@ class StreamEngine(SortedEngine):
         ]
         self._chunk = chunk
         self._opened: list[Spilled] = []
+
+    @property
+    def different(self) -> None:
+        """See `Engine`; everybody has one row here."""
+        return None
 
     @cached_property
     def _nodes(self) -> Spilled:

@@ -189,9 +189,9 @@ def prepare(
             whose,
         )
     totals = [column.counts() for column in sensitive]
-    if whose is not None and needs_values(requirement):
+    if engine.different is not None and needs_values(requirement):
         everybody = np.zeros(1, dtype=np.int64)
-        totals = [engine.span_people(everybody, None, None, 1, by)[0, 0] for by in range(len(sensitive))]
+        totals = [engine.different.span_people(everybody, None, None, 1, by)[0, 0] for by in range(len(sensitive))]
     veto = Veto(requirement, totals)
     listed = {name for name, hierarchy in hierarchies.items() if hierarchy.values is not None}
     return Task(table, roles, requirement, engine, veto, frozenset({*(domain or {}), *listed}), whose)
@@ -249,7 +249,7 @@ def grow(
         engine, task.veto, target_is_public=roles.target_role == "public", strict=strict, least_people=least
     )
     # many nodes at a time: for k alone, one row a person, without C4.5's ratios, values that merge and trials of splits
-    many = alone and pruning == "cost" and task.veto.least is not None and not engine.several_rows
+    many = alone and pruning == "cost" and task.veto.least is not None and engine.different is None
     loop: Batches | Queue
     if many and not score.by_ratio and grouping != "merge" and not lookahead:
         loop = Batches(engine, score, book, least_people=least, grouping=grouping, max_depth=depth, hopeless=closed)

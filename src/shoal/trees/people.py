@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal._kernels import people as kernels
 from shoal.engines import Engine
-from shoal.engines.base import Counts, Ids
+from shoal.engines.base import Counts, DifferentPeople, Ids
 from shoal.privacy import KAnonymity
 from shoal.trees.forms import Form
 from shoal.trees.score import Order
@@ -34,23 +34,30 @@ class PeopleVeto:
 
     Parameters
     ----------
+    people
+        Counts them.
     veto
         The requirement.
     least_people
         People that any group has that keeps it.
     """
 
-    def __init__(self, engine: Engine, veto: Veto, least_people: int) -> None:
-        self._engine = engine
+    def __init__(self, people: DifferentPeople, veto: Veto, least_people: int) -> None:
+        self._people = people
         self._veto = veto
         self.by_rows = Veto(KAnonymity(least_people), [])  # what rows alone can refuse
         self._widest = max((veto.n_values(by) for by in veto.questions if by is not None), default=1)
+
+    @classmethod
+    def of(cls, engine: Engine, veto: Veto, least_people: int) -> PeopleVeto | None:
+        """The one of an engine; None where everybody has one row, so that rows are people."""
+        return None if engine.different is None else cls(engine.different, veto, least_people)
 
     def nodes_keep(self, nodes: Ids, f: int, branch_of: Branches) -> Kept:
         """For nodes that are spans: whether every part that branch_of[node, code] makes is kept."""
 
         def count(piece: slice, n_branches: int, by: int | None) -> Counts:
-            return self._engine.node_people(nodes[piece], f, branch_of[piece], n_branches, by)
+            return self._people.node_people(nodes[piece], f, branch_of[piece], n_branches, by)
 
         return self._keep(len(nodes), int(branch_of.max(initial=0)) + 1, count)
 
@@ -70,7 +77,7 @@ class PeopleVeto:
         self, spans: Ids, f: int | None, branch_of: Branches | None, piece: slice, n_branches: int, by: int | None
     ) -> Counts:
         own = None if branch_of is None else branch_of[piece]
-        return self._engine.span_people(spans[piece], f, own, n_branches, by)
+        return self._people.span_people(spans[piece], f, own, n_branches, by)
 
     def whole_kept(self, spans: Ids) -> Kept:
         """Whether each of some spans is kept as it is."""
@@ -139,7 +146,7 @@ def all_kept(form: Form, possible: Kept, order: Order | None, keep: Keep) -> Kep
 
 
 def by_value(sets: Ids, n_sets: int, person: Ids, codes: Ids, n_codes: int) -> Counts:
-    """People of each set of rows by value, counted as `Engine.node_people` counts them (sets × values)."""
+    """People of each set of rows by value, counted as `DifferentPeople.node_people` counts them (sets × values)."""
     order = np.lexsort((person, sets))
     ends = np.cumsum(np.bincount(sets, minlength=n_sets))
     starts = np.concatenate([[0], ends[:-1]])

@@ -69,7 +69,7 @@ class Rounds:
         self._engine = engine
         self._score = score
         self._veto = veto
-        self._people = PeopleVeto(engine, veto, least_people) if engine.several_rows else None
+        self._people = PeopleVeto.of(engine, veto, least_people)
         self._least = least_people
         self._max_depth = max_depth
         self._hopeless = hopeless

@@ -42,7 +42,7 @@ class SpanBook:
     ) -> None:
         self._engine = engine
         self._veto = veto
-        self._people = PeopleVeto(engine, veto, least_people) if engine.several_rows else None
+        self._people = PeopleVeto.of(engine, veto, least_people)
         self._strict = strict
         self._n_spans = 1
         self._first_child = np.zeros(1, dtype=np.int64)
