@@ -21,10 +21,10 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from shoal import PartitionedClassifier, Table
-from shoal.data.table import Column
 from shoal.papers.dmpd import FOLDS, make_judge
 from shoal.papers.dmpd_data import StudyTable, read_study
 from shoal.papers.dmpd_published import TABLE_2
+from shoal.papers.recipes.partitioning_search import expand
 from shoal.partition.encoded import stratified_folds
 from shoal.partition.learners import EstimatorFolds, FoldLearner
 from shoal.partition.partitioning import Partitioning, features_of
@@ -74,18 +74,6 @@ def fit(study: StudyTable, rows: Table, top: int, k: int, generations: int = 100
         "c45", k, public=study.public(top), domain=study.domain, generations=generations, random_state=0
     )
     return model.fit(rows, study.target)
-
-
-def expand(rows: Table, factor: int, seed: int) -> Table:
-    """Table 2: with every row `factor` − 1 more, whose values are drawn from the domain of each column, evenly."""
-    generator = np.random.default_rng(seed)
-    n = rows.n_rows * factor
-    columns = []
-    for name, column in rows.items():
-        codes = generator.integers(len(column.values), size=n)
-        codes[: rows.n_rows] = column.codes
-        columns.append(Column(name, column.kind, codes.astype(column.codes.dtype), column.values))
-    return Table(columns)
 
 
 @dataclass

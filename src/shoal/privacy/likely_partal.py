@@ -6,20 +6,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar, NoReturn
-
-from numpy.typing import ArrayLike
+from typing import Any, ClassVar
 
 from shoal.errors import RequirementError
 from shoal.privacy._parameters import fraction, plain, real, shown, whole
-from shoal.privacy.base import Requirement, RequirementBase
+from shoal.privacy.base import Requirement
+from shoal.privacy.of_projections import OfProjections
 from shoal.privacy.parts import parts_of
 
 MOST_COLUMNS = 8  # whoever asks looks at every set of them
 
 
 @dataclass(frozen=True)
-class LikelyPartAL(RequirementBase):
+class LikelyPartAL(OfProjections):
     """`PartAL` is at least `k`, with some certainty, for whoever knows each of some private columns with some chance.
 
     An attacker knows all public columns. Of the columns named here he knows each with its chance, whatever he knows of
@@ -78,16 +77,6 @@ class LikelyPartAL(RequirementBase):
         """The columns that an attacker may know."""
         return tuple(name for name, _ in self.chances)
 
-    @property
-    def needs_values(self) -> bool:
-        """False: it asks for numbers of rows."""
-        return False
-
-    @property
-    def least_people(self) -> int:
-        """As of PartAL, which it contains."""
-        return self.k
-
     def of(self, columns: Collection[str]) -> LikelyPartAL | None:
         """The same of some columns only: what it says where the others are not published. None where none is left."""
         chances = {name: chance for name, chance in self.chances if name in columns}
@@ -115,18 +104,6 @@ class LikelyPartAL(RequirementBase):
             if held >= needed:
                 return level
         raise AssertionError("all weights together are enough")
-
-    def holds(self, counts: ArrayLike, total: ArrayLike | None = None) -> NoReturn:
-        """Refused: a group of people is not what it is about."""
-        raise RequirementError(
-            "not-of-groups",
-            "LikelyPartAL is about rows of projections joined again and not about groups of people: it can be asked of "
-            f"projections only. Ask for KAnonymity({self.k}) here.",
-        )
-
-    def measure(self, counts: ArrayLike, total: ArrayLike | None = None) -> NoReturn:
-        """Refused, as `holds` is."""
-        self.holds(counts, total)
 
     def describe(self) -> str:
         """The requirement as a fragment of a plain English sentence."""

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
-from shoal.errors import RequirementError
 from shoal.privacy._parameters import whole
-from shoal.privacy.base import Requirement, RequirementBase
+from shoal.privacy.base import Requirement
 from shoal.privacy.conjunction import And
 from shoal.privacy.likely_partal import LikelyPartAL
+from shoal.privacy.of_projections import OfProjections
 from shoal.privacy.parts import parts_of
 
 NOT_K_ANONYMITY = (
@@ -22,7 +20,7 @@ NOT_K_ANONYMITY = (
 
 
 @dataclass(frozen=True)
-class PartAL(RequirementBase):
+class PartAL(OfProjections):
     """Each projection is k-anonymous by itself, and every row of two of them joined again is there `k` times.
 
     It is a statement about rejoined rows, and never one about people: it can be asked of projections only, and asking
@@ -60,28 +58,6 @@ class PartAL(RequirementBase):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole("PartAL", "k", self.k, least=1))
-
-    @property
-    def needs_values(self) -> bool:
-        """False: it asks for numbers of rows."""
-        return False
-
-    @property
-    def least_people(self) -> int:
-        """The people of each projection's smallest group. Of all projections together a group may have one."""
-        return self.k
-
-    def holds(self, counts: ArrayLike, total: ArrayLike | None = None) -> NoReturn:
-        """Refused: a group of people is not what it is about."""
-        raise RequirementError(
-            "not-of-groups",
-            "PartAL is about rows of projections joined again and not about groups of people: it can be asked of "
-            f"projections only. Ask for KAnonymity({self.k}) here.",
-        )
-
-    def measure(self, counts: ArrayLike, total: ArrayLike | None = None) -> NoReturn:
-        """Refused, as `holds` is."""
-        self.holds(counts, total)
 
     def describe(self) -> str:
         """The requirement as a fragment of a plain English sentence."""
