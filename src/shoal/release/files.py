@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,28 +19,36 @@ UMASK = os.umask(0o077)  # reading it means setting it: do so once, before there
 os.umask(UMASK)
 
 
-def write_atomically(path: str | Path, content: str | bytes | Iterable[bytes]) -> None:
-    """Write beside the target, flush to disk, rename into place; on any failure the target is as it was."""
+@contextlib.contextmanager
+def written_whole(path: str | Path) -> Iterator[Path]:
+    """A file beside the target to write to, renamed into place at the end; on any failure the target is as it was."""
     path = Path(path)
+    beside = None
     try:
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            content = content.encode("utf-8") if isinstance(content, str) else content
-            file.writelines([content] if isinstance(content, bytes) else content)
-            file.flush()
-            os.fsync(file.fileno())
+        os.close(handle)
+        yield Path(beside)
         # mkstemp makes the file private; give it the rights an ordinary new file would have
         os.chmod(beside, 0o666 & ~UMASK)
         os.replace(beside, path)
     except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
+        if beside is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
         if isinstance(error, OSError):
-            raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {error.strerror}.") from None
+            # Arrow's words would name the file beside
+            why = error.strerror if error.errno is None else os.strerror(error.errno)
+            raise ReleaseError("cannot-write", f"Cannot write {str(path)!r}: {why}.") from None
         raise
+
+
+def write_atomically(path: str | Path, content: str | bytes | Iterable[bytes]) -> None:
+    """Write a file, flush it to disk and rename it into place; on any failure the target is as it was."""
+    with written_whole(path) as beside, open(beside, "wb") as file:
+        content = content.encode("utf-8") if isinstance(content, str) else content
+        file.writelines([content] if isinstance(content, bytes) else content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write_json(body: dict[str, Any], path: str | Path) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pyarrow.parquet as pq
 
 from shoal.data.coded import CodedRows
 from shoal.data.sources import open_source
-from shoal.errors import ReleaseError
+from shoal.release.files import written_whole
 from shoal.release.tree import TreeRelease, Unknown
 
 
@@ -52,22 +51,13 @@ def predict_file(release: TreeRelease, rows: Any, path: str | os.PathLike[str], 
     target = Path(path)
     kinds = {name: kind for name, kind in release.kinds.items() if name != release.target}
     source = open_source(rows, kinds=kinds, only=kinds)
-    beside = target.with_name(f".{target.name}.part")
     labels = release.labels.astype(str) if release.labels.dtype.kind == "b" else release.labels
     schema = pa.schema([(release.target, pa.array(labels[:0]).type)])
-    with CodedRows(source, source.names) as coded:
-        try:
-            writer = _writer(beside, schema, parquet=target.suffix.lower() == ".parquet")
-            with writer:
-                for table in coded.tables(coded.columns):
-                    answers = labels[release.answers[release.apply(table, unknown=unknown)]]
-                    writer.write_table(pa.table([pa.array(answers)], schema=schema))
-            os.replace(beside, target)
-        except OSError as error:
-            raise ReleaseError("cannot-write", f"Cannot write {str(target)!r}: {error.strerror}.") from None
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(beside)
+    with CodedRows(source, source.names) as coded, written_whole(target) as beside:
+        with _writer(beside, schema, parquet=target.suffix.lower() == ".parquet") as writer:
+            for table in coded.tables(coded.columns):
+                answers = labels[release.answers[release.apply(table, unknown=unknown)]]
+                writer.write_table(pa.table([pa.array(answers)], schema=schema))
         return coded.columns.n_rows
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import itertools
@@ -16,7 +15,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from shoal.data.grouped import windows
-from shoal.errors import ReleaseError
+from shoal.release.files import written_whole
 from shoal.release.numbers import Numbers, number_columns
 from shoal.release.table import TableRelease, frame_columns
 from shoal.release.verdict import check_writable
@@ -50,16 +49,9 @@ def write_rows(release: TableRelease, path: str | os.PathLike[str], *, numbers: 
     """
     check_writable(release.verdict, release.sha256)
     target = Path(path)
-    beside = target.with_name(f".{target.name}.part")
     write = _parquet if target.suffix.lower() == ".parquet" else _csv
-    try:
+    with written_whole(target) as beside:
         write(beside, _pieces(release, numbers))
-        os.replace(beside, target)
-    except OSError as error:
-        raise ReleaseError("cannot-write", f"Cannot write {str(target)!r}: {error.strerror}.") from None
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(beside)
 
 
 def check_numbers(release: TableRelease, numbers: Numbers) -> None:

@@ -15,6 +15,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 
 from shoal.data import Table, read_table
 from shoal.data.stack import stack
+from shoal.papers.adult import CATEGORICAL
 from shoal.papers.registry import Parameters
 
 
@@ -58,17 +59,7 @@ SOURCES: Mapping[str, Source] = {
     "adult": Source(
         "adult_train.csv.gz",
         "income",
-        (
-            "age",
-            "workclass",
-            "education",
-            "marital-status",
-            "occupation",
-            "relationship",
-            "race",
-            "sex",
-            "native-country",
-        ),
+        ("age", *CATEGORICAL),
         test="adult_test.csv.gz",
         left_out=("fnlwgt", "education-num"),
         complete=True,
