@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from shoal import ReleaseError, audit, load, load_sample, to_table
 from shoal.anonymize import TreeAnonymizer
 from shoal.data.table import Column, Table
-from shoal.release import Attribute, Interval, TableRelease, table_file
+from shoal.release import Attribute, Interval, TableRelease, table_file, together
 from shoal.release.generalised import Generalised, atoms_of, cover, from_mask, with_labels
 
 SCHEMA = json.loads(resources.files("shoal").joinpath("release/schema/table.json").read_text(encoding="utf-8"))
@@ -206,7 +206,7 @@ def test_both_files_or_none(release, saved, monkeypatch):
             raise OSError(28, "No space left on device")
         once(source, target)
 
-    monkeypatch.setattr(table_file.os, "replace", fails)
+    monkeypatch.setattr(together.os, "replace", fails)
     other = replace(release, rows=release.rows.take(np.arange(release.n_people)[::-1]))
     other = other.with_audit(audit(other))
     assert other.data_sha256 != release.data_sha256

@@ -19,9 +19,10 @@ from shoal.errors import DataError, ReleaseError
 from shoal.privacy import Requirement
 from shoal.release.domain import Attribute, plain
 from shoal.release.files import FORMAT, write_json
-from shoal.release.model_file import check_model_name, load_model, save_with_model
+from shoal.release.model_file import check_model_name, load_model
 from shoal.release.model_inputs import ModelInputs, in_order
 from shoal.release.model_show import by_group, model_text
+from shoal.release.together import save_together
 from shoal.release.tree import TreeRelease, Unknown
 from shoal.release.verdict import Verdict, check_writable, fingerprint, verdict_of
 
@@ -292,4 +293,4 @@ class ModelRelease:
         if name == path.name:
             raise ReleaseError("model-file", f"The model of {str(path)!r} needs a file of another name than its own.")
         body = {**self.to_json(name), "audit": self.verdict.to_json()}
-        save_with_model(path, body, path.parent / name, self.file)
+        save_together(path, body, {path.parent / name: [self.file]})

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
-import os
 import re
 import zipfile
 from collections.abc import Iterator
@@ -17,8 +15,6 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import PromiseError, ReleaseError
-from shoal.release.files import UMASK, write_json
-from shoal.release.table_file import _blaming, _place, _swap
 
 MAX_MODEL_BYTES = 512 * 1024 * 1024
 MOST_PARTS = 5_000_000
@@ -246,25 +242,3 @@ def read_model_file(path: Path, sha256: str) -> bytes:
     if hashlib.sha256(raw).hexdigest() != sha256:
         raise ReleaseError("model-file", f"{shown} is not the file this release was written with: its SHA-256 differs.")
     return raw
-
-
-def save_with_model(path: Path, body: dict[str, Any], model_path: Path, raw: bytes) -> None:
-    """Write both files, the model first, or leave everything as it was."""
-    made: dict[Path, str] = {}
-    try:
-        handle, made[model_path] = _place(model_path)
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(made[model_path], 0o666 & ~UMASK)
-        handle, made[path] = _place(path)
-        os.close(handle)
-        _blaming(path, made[path], lambda: write_json(body, made[path]))
-        _swap(made)
-    except OSError as error:
-        raise ReleaseError("cannot-write", f"Cannot write {str(model_path)!r}: {error.strerror}.") from None
-    finally:
-        for beside in made.values():
-            with contextlib.suppress(OSError):
-                os.unlink(beside)

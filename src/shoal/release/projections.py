@@ -29,7 +29,8 @@ from shoal.release.generalised import Generalised
 from shoal.release.numbers import Numbers
 from shoal.release.order import shuffled_order, sorted_order
 from shoal.release.table import TableRelease
-from shoal.release.table_file import check_name, save_together
+from shoal.release.table_file import check_name
+from shoal.release.together import save_together
 from shoal.release.verdict import Verdict, check_writable, fingerprint, verdict_of
 
 

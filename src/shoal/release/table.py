@@ -23,7 +23,8 @@ from shoal.release.domain import Attribute
 from shoal.release.files import FORMAT
 from shoal.release.generalised import ALL, Generalised
 from shoal.release.numbers import Numbers, number_columns
-from shoal.release.table_file import cells_of, check_name, csv_parts, save_together
+from shoal.release.table_file import cells_of, check_name, csv_parts
+from shoal.release.together import save_together
 from shoal.release.verdict import Verdict, check_writable, fingerprint, verdict_of
 
 
