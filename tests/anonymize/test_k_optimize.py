@@ -17,7 +17,7 @@ from shoal import audit, load_sample
 from shoal.anonymize import KOptimize
 from shoal.anonymize.cut_search import CutSearch
 from shoal.anonymize.k_optimize import _order_of
-from shoal.anonymize.task import make_task
+from shoal.anonymize.settle import make_task
 from shoal.errors import DataError, PromiseError
 from shoal.evaluate import measure_table
 from shoal.privacy import people_behind

@@ -18,7 +18,7 @@ from shoal._kernels import reference
 from shoal.anonymize import OneDimensional
 from shoal.anonymize.line import along_hilbert, line_of
 from shoal.anonymize.one_dimensional import _shares
-from shoal.anonymize.task import make_task
+from shoal.anonymize.settle import make_task
 from shoal.errors import DataError, RequirementError
 from shoal.privacy import (
     Closeness,

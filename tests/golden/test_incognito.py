@@ -5,7 +5,7 @@ import pytest
 
 from shoal import audit
 from shoal.anonymize import Incognito, KOptimize
-from shoal.anonymize.task import make_task
+from shoal.anonymize.settle import make_task
 from shoal.data import read_table
 
 COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]

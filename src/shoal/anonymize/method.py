@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.anonymize.base import Generalisation, TableAnonymizer, backend_of, publish_elsewhere, publish_table
 from shoal.anonymize.cells import ColumnMap, Recoded
 from shoal.anonymize.nearest import nearest_class
-from shoal.anonymize.task import Task, make_task, settle, task_elsewhere
+from shoal.anonymize.settle import make_task, settle, task_elsewhere
+from shoal.anonymize.task import Task
 from shoal.data.frames import from_columns, to_table
 from shoal.data.grouped import most_groups
 from shoal.data.table import Column, Table, smallest_dtype

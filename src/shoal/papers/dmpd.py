@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.anonymize import TopDownRefinement, TopDownSpecialization
-from shoal.anonymize.task import make_task
+from shoal.anonymize.settle import make_task
 from shoal.data import Table, to_table
 from shoal.papers.dmpd_data import StudyTable, read_study
 from shoal.papers.dmpd_published import LEVELS

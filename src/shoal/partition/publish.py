@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.anonymize.cells import ColumnMap
 from shoal.anonymize.method import Recoding, generalise
-from shoal.anonymize.task import make_task
+from shoal.anonymize.settle import make_task
 from shoal.audit import Audit, audit
 from shoal.audit.told_together import TogetherAudit
 from shoal.data.domain import Domain

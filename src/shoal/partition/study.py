@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from shoal.anonymize.task import make_task
+from shoal.anonymize.settle import make_task
 from shoal.data.table import Table
 from shoal.errors import DataError, PromiseError, RequirementError, closest
 from shoal.partition.judge import TableJudge
