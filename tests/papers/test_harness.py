@@ -3,6 +3,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -154,6 +156,23 @@ def test_processes_measure_what_this_one_would(shoal_data, tmp_path):
     assert both[0] == both[1]
     assert len(both[0]) == 2
     assert list(alone.result(experiment).points) == list(beside.result(experiment).points)
+
+
+def test_a_killed_run_ends_its_processes_and_goes_on(shoal_data, tmp_path):
+    experiment = all_experiments()["vldb08-fig8"]
+    command = [sys.executable, "-m", "shoal", "papers", "run", experiment.id, "--jobs", "2"]
+    folders = ["--data", str(shoal_data), "--results", str(tmp_path)]
+    with subprocess.Popen([*command, *folders], stderr=subprocess.PIPE) as run:
+        assert run.stderr is not None
+        assert b" of " in run.stderr.readline()  # one unit is there
+        run.kill()
+        run.stderr.read()  # until the last process that writes there is gone
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "units").glob("*.json")}
+    assert 0 < len(kept) < Runs(tmp_path, shoal_data).result(experiment).units
+    runs = Runs(tmp_path, shoal_data)
+    assert runs.run([experiment], quick=False, jobs=1) == []
+    assert runs.result(experiment).points is not None
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept  # not measured again
 
 
 def test_of_a_whole_and_a_quick_run_the_whole_one_is_shown(squares, experiment, tmp_path):

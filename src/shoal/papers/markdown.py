@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from shoal.papers.experiment import PAPERS
 from shoal.papers.figure import agreement_svg
-from shoal.papers.told import TITLE, UNKEPT, Told, by_paper, counts, how, percentages, told_versions
+from shoal.papers.told import TITLE, UNKEPT, Told, by_experiment, by_paper, counts, how, percentages, told_versions
 
 
 def page_markdown(told: Sequence[Told], pictures: str) -> str:
@@ -19,7 +19,7 @@ def page_markdown(told: Sequence[Told], pictures: str) -> str:
     ]
     if agreement_svg(percentages(told)):
         parts.append(f"![Published numbers against ours]({pictures}/agreement.svg)")
-    parts += [by_paper(told).markdown(), "## Claims", claims_markdown(told)]
+    parts += [by_paper(told).markdown(), by_experiment(told).markdown(), "## Claims", claims_markdown(told)]
     for paper, (name, citation) in PAPERS.items():
         own = [each for each in told if each.experiment.paper == paper]
         if own:

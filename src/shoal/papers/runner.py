@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -21,6 +22,8 @@ from shoal.papers.experiment import Experiment
 from shoal.papers.registry import Measured, Points, Unit, get_recipe
 from shoal.papers.store import Kept, Store, key_of
 
+# who says how many threads a library takes: OpenMP's, numba's, and two of linear algebra
+THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 Tell = Callable[[float, float, str], None]  # seconds' worth done, of how many, and what was done
 
 
@@ -176,7 +179,7 @@ def _measure_all(
     if not order:
         return
     # a fresh process: a fork of one that has threads may hang
-    with ProcessPoolExecutor(min(jobs, len(order)), get_context("spawn"), _begin) as pool:
+    with _one_thread_each(), ProcessPoolExecutor(min(jobs, len(order)), get_context("spawn"), _begin) as pool:
         waiting: dict[Future[str | None], Planned] = {}
         try:
             for planned, data in order:
@@ -196,15 +199,25 @@ def _measure_all(
             raise
 
 
-def _begin() -> None:
-    """A process takes one core, since there are as many of them, and ends quietly with the one that started it."""
-    import numba
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """A process takes one core, since there are as many of them; libraries ask the environment as they are loaded."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
+
+def _begin() -> None:
+    """A process ends quietly with the one that started it."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(1))
     Thread(target=_end_with_parent, daemon=True).start()
-    numba.set_num_threads(1)
-    threadpool_limits(1)
 
 
 def _end_with_parent() -> None:

@@ -79,6 +79,21 @@ def by_paper(told: Sequence[Told]) -> Grid:
     return Grid(("paper", "experiments measured", "claims that hold", "published numbers that agree"), tuple(rows), 1)
 
 
+def by_experiment(told: Sequence[Told]) -> Grid:
+    """For each table and figure: its claim in one line, how many claims hold, and published numbers that agree."""
+    rows = []
+    for each in told:
+        hold, claims, near, numbers = counts([each])
+        cells = (
+            f"{PAPERS[each.experiment.paper][0]}, {each.experiment.place}",
+            each.experiment.claim,
+            f"{hold} of {claims}" if claims else "",
+            f"{near} of {numbers}" if numbers else "",
+        )
+        rows.append(tuple(map(Cell, cells)))
+    return Grid(("where", "what it says", "claims that hold", "numbers that agree"), tuple(rows), 2)
+
+
 def how(each: Told) -> list[tuple[str, str]]:
     """How an experiment was measured, in named sentences."""
     own, done = each.experiment, each.done
