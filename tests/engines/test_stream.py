@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from helpers.strategies import Case, cases, trees
 from shoal import AnonymousTreeClassifier, EntropyDiversity, KAnonymity, audit, read_table
+from shoal.audit import pieces
 from shoal.cli import run
 from shoal.data import coarse, load_hierarchies, to_table
 from shoal.data.coded import CodedRows
@@ -87,9 +88,11 @@ def test_the_same_tree_of_the_best_variant(
     assert _mined(case, KAnonymity(k), sizes, **manner) == _mined(case, KAnonymity(k), None, **manner)
 
 
-@given(st.data(), SIZES, st.integers(1, 5))
+@given(st.data(), SIZES, st.integers(1, 5), st.sampled_from([0, 3, pieces.FEW_KEPT]))
 @settings(max_examples=50)
-def test_the_audit_of_pieces_is_the_audit_of_the_table(data: st.DataObject, sizes: tuple[int, int], k: int) -> None:
+def test_the_audit_of_pieces_is_the_audit_of_the_table(
+    data: st.DataObject, sizes: tuple[int, int], k: int, few: int
+) -> None:
     case = data.draw(cases())
     release = data.draw(trees(case))
     names = [*case.roles.features, "t"]
@@ -105,7 +108,8 @@ def test_the_audit_of_pieces_is_the_audit_of_the_table(data: st.DataObject, size
         body["findings"] = sorted(map(str, body["findings"]))  # groups of the same size come in any order
         return body
 
-    with CodedRows(_source(case), names, batch=sizes[0]) as coded:
+    with CodedRows(_source(case), names, batch=sizes[0]) as coded, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "FEW_KEPT", few)
         assert told(Pieces(coded, coded.columns)) == told(case.table.select(names))
 
 

@@ -23,6 +23,8 @@ from shoal.data.table import Column, Table
 from shoal.data.target import with_target
 from shoal.release import TreeRelease
 
+FEW_KEPT = 1 << 18  # rows kept of several batches that are not worth grouping yet
+
 
 @dataclass(frozen=True)
 class CountedGroups(Groups):
@@ -96,10 +98,19 @@ def _counted(
 ) -> _Part | None:
     """The groups of some rows, which may run elsewhere; None where there are none."""
     tree_spans = TreeSpans(release, known)
-    parts = [_part(release, tree_spans, table, names, target_is_public=release.target in known) for table in tables]
+    public = release.target in known
+    parts: list[_Part] = []
+    n_kept, most = 0, FEW_KEPT
+    for table in tables:
+        parts.append(_part(release, tree_spans, table, names, target_is_public=public))
+        n_kept += parts[-1].kept.n_rows
+        if n_kept > most:  # most groups are in every batch: what is kept must not grow with the rows
+            parts = [_together(release, tree_spans, parts, names, target_is_public=public)[0]]
+            n_kept = parts[0].kept.n_rows
+            most = 2 * n_kept + FEW_KEPT
     if not parts:
         return None
-    return _together(release, tree_spans, parts, names, target_is_public=release.target in known)[0]
+    return _together(release, tree_spans, parts, names, target_is_public=public)[0]
 
 
 def _part(
