@@ -258,6 +258,11 @@ def test_what_was_written_is_read_again() -> None:
             spill.read(second, 1, np.float64)
 
 
+def test_a_dictionary_of_numbers_is_of_categories_in_batches_too() -> None:
+    table = pa.table({"g": pa.array(np.arange(N) % 7).dictionary_encode(), "n": np.arange(N) % 3})
+    _same(_in_batches(table), to_table(table))
+
+
 # ---------------------------------------------------------------- databases
 
 
@@ -271,6 +276,10 @@ def test_duckdb(tmp_path: Path) -> None:
     assert str(tmp_path) not in repr(query)
     with pytest.raises(DataError, match="did not answer the query to its end") as refusal:
         to_table(Query(f"duckdb:{tmp_path / 'clinic.duckdb'}", f"SELECT '{CANARY}'::INT AS a"))
+    assert CANARY not in str(refusal.value)
+    late = f"SELECT CAST(CASE WHEN i = 299999 THEN '{CANARY}' ELSE i::VARCHAR END AS INT) AS a FROM range(300000) t(i)"
+    with pytest.raises(DataError, match="did not answer the query to its end") as refusal:
+        _in_batches(Query("duckdb:", late))
     assert CANARY not in str(refusal.value)
     with pytest.raises(DataError, match="cannot be opened"):
         to_table(Query(f"duckdb:{tmp_path / 'nowhere' / 'x.duckdb'}", "SELECT 1 AS a"))

@@ -212,6 +212,8 @@ def test_moments_and_decimals() -> None:
         0.5,
     ]
     assert decode(table["half"])[1] == "2021-03-05T00:00:00.000"
+    cents = pa.array([Decimal(n) / 100 for n in range(1000)], pa.decimal128(20, 18))
+    assert to_table({"cents": cents})["cents"].numbers.tolist() == [n / 100 for n in range(1000)]
     midnight = pa.array([dt.datetime(2021, 3, 3, 23)], pa.timestamp("s", "Europe/Rome"))
     assert decode(encode("c", midnight)) == ["2021-03-04"]
 

@@ -200,6 +200,29 @@ def test_mysql_quotes_with_backticks_and_doubles_backslashes():
     assert "`a``b` = 'it''s'" in release.to_sql("mysql", proba=True)["yes"]
 
 
+def test_spark_reads_no_text_of_a_release_as_anything_else():
+    """Spark puts settings and environment variables in the place of ${...}, also within quotes."""
+
+    def release(name):
+        attributes = (
+            Attribute(name, "public", "categorical", values=("${env:HOME}", "it's")),
+            Attribute("t", "private", "categorical", values=("c\\", "yes")),
+        )
+        nodes = (
+            Node(name, (Branch(1, values=("${env:HOME}",)), Branch(2, values=("it's",)))),
+            Node(counts=(0, 3)),
+            Node(counts=(5, 0)),
+        )
+        return TreeRelease("t", attributes, CLAIMS, nodes)
+
+    sql = release("a`b").to_sql("spark")
+    assert "$" not in sql
+    assert "\\" not in sql
+    assert "CAST(`a``b` AS STRING) = decode(X'247b656e763a484f4d457d', 'UTF-8') THEN 'yes'" in sql
+    with pytest.raises(ReleaseError, match="Spark cannot name column"):
+        release("${env:HOME}").to_sql("spark")
+
+
 @pytest.mark.parametrize(
     ("labels", "classes", "words"),
     [

@@ -21,7 +21,7 @@ from shoal.data.coarse import Keep, Numbers
 from shoal.data.counted import Counted
 from shoal.data.disk import Spill
 from shoal.data.encode import encode, plain_array
-from shoal.data.factorize import factorize, value_type
+from shoal.data.factorize import factorize
 from shoal.data.grouped import distinct_rows
 from shoal.data.sources import Batch, Source
 from shoal.data.table import Codes, Column, Table, smallest_dtype
@@ -278,8 +278,8 @@ def _coded(name: str, array: Any, source: Source, spill: Spill) -> _Coded:
     """How to code a column, by its first batch."""
     if isinstance(array, Column):
         return _Given(name, spill)
-    of = value_type(array.type)
-    number = pa.types.is_integer(of) or pa.types.is_floating(of) or pa.types.is_decimal(of)
+    of = plain_array(name, array.slice(0, 0)).type
+    number = pa.types.is_integer(of) or pa.types.is_floating(of)  # a dictionary of numbers has categories
     if number and source.kinds.get(name) != "categorical":
         return _Numbers(name, spill)
     return _Entries(name, spill)

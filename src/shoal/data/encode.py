@@ -107,7 +107,7 @@ def plain_array(name: str, array: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray
     of = value_type(chunks.type)
     t = pa.types
     if t.is_decimal(chunks.type):
-        return chunks.cast(pa.float64())
+        return _nearest(chunks)
     if t.is_float16(chunks.type):
         return chunks.cast(pa.float32())
     if t.is_string_view(chunks.type):
@@ -121,6 +121,11 @@ def plain_array(name: str, array: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray
             f"Column {name!r} holds {of}, which Shoal cannot use. Make it numbers or strings, or drop it.",
         )
     return chunks
+
+
+def _nearest(decimals: Any) -> Any:
+    """Decimals as the nearest floats: Arrow itself may make 0.15000000000000002 of 0.15, which is beyond a cut."""
+    return decimals.cast(pa.string()).cast(pa.float64())
 
 
 def _ranked(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -143,6 +148,8 @@ def _numbers(
     if not (pa.types.is_string(of) or pa.types.is_large_string(of) or pa.types.is_string_view(of)):
         if pa.types.is_boolean(of):
             entries = entries.cast(pa.uint8())
+        if pa.types.is_decimal(of):
+            entries = _nearest(entries)
         # safe=False: whole numbers beyond 2**53 are rounded
         return np.array(entries.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
     numbers = np.full(len(entries), np.nan)
@@ -188,7 +195,7 @@ def _texts(
         return [None if number is None else str(number) for number in entries.to_pylist()], "integer"
     if pa.types.is_floating(of) or pa.types.is_decimal(of):
         if pa.types.is_decimal(of):
-            entries = entries.cast(pa.float64())
+            entries = _nearest(entries)
         numbers = entries.to_numpy(zero_copy_only=False)
         _refuse_infinite(name, numbers, rows)
         return [None if np.isnan(number) else number_text(number) for number in numbers], "number"

@@ -86,7 +86,7 @@ class Query:
             raise _unreachable("Is the path right, and no other program writing to it?") from None
         try:
             yield connection.sql(sql).to_arrow_reader(rows)
-        except duckdb.Error as error:
+        except (duckdb.Error, pa.ArrowException, OSError) as error:  # Arrow's reader hands DuckDB's words on
             raise _refused(type(error).__name__) from None
         finally:
             connection.close()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shoal.release.tree import TreeRelease
 
 Dialect = Literal["ansi", "mysql", "spark"]
+_DAY, _MOMENT = r"\d{4}-\d\d-\d\d", r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[.\d]*Z?)?"
 _QUOTE = {"ansi": '"', "mysql": "`", "spark": "`"}
 
 
@@ -45,8 +46,8 @@ def to_sql(release: TreeRelease, dialect: Dialect = "ansi", proba: bool = False)
     ----------
     dialect
         ``"ansi"`` writes names in double quotes (PostgreSQL, SQLite, DuckDB, Oracle, SQL Server and others),
-        ``"mysql"`` in backticks, with backslashes doubled in texts (MySQL and MariaDB). ``"spark"`` is for Spark SQL,
-        where NaN is missing too.
+        ``"mysql"`` in backticks, with backslashes doubled in texts (MySQL and MariaDB). ``"spark"`` is for Spark SQL:
+        NaN is missing too, and a cell of another type than the release's is no error that would quote it.
     proba
         Give a dict from each class to the expression of its share.
 
@@ -127,8 +128,8 @@ def _implies(later: Branch, earlier: Branch) -> bool:
 def _condition(attribute: Attribute, branch: Branch, dialect: Dialect, *, alone: bool) -> str:
     """A branch's test. Comparisons with NULL are never true in SQL, so missing is asked for by name."""
     name = _name(attribute.name, dialect)
-    if dialect == "spark" and (attribute.type == "numeric" or attribute.labels == "number"):
-        name = f"nullif(CAST({name} AS DOUBLE), DOUBLE('NaN'))"
+    if dialect == "spark":
+        name = _spark_cell(name, attribute)
     values = [_literal(attribute, value, dialect) for value in branch.values]
     tests = [_interval(name, interval) for interval in branch.intervals]
     if len(values) == 1:
@@ -150,8 +151,37 @@ def _interval(name: str, interval: Interval) -> str:
     return " AND ".join(ends) or f"{name} IS NOT NULL"
 
 
+def _spark_cell(name: str, attribute: Attribute) -> str:
+    """A column as the release's values are, whatever its type in Spark; what cannot be converted is missing."""
+    if attribute.type == "numeric":
+        return f"nullif(try_cast({name} AS DOUBLE), DOUBLE('NaN'))"
+    if attribute.labels == "number":  # by way of its text: that of a float is shorter than that of the same double
+        return f"nullif(try_cast(CAST({name} AS STRING) AS DOUBLE), DOUBLE('NaN'))"
+    if attribute.labels == "integer":
+        return f"try_cast({name} AS DECIMAL(38, 9))"
+    if attribute.labels == "boolean":
+        return f"try_cast({name} AS BOOLEAN)"
+    if all(re.fullmatch(_DAY, value) for value in attribute.values):
+        return _spark_day(name)
+    if all(re.fullmatch(_MOMENT, value) for value in attribute.values):
+        return name  # Spark compares a timestamp with such a text as moments, and a text as texts
+    return f"CAST({name} AS STRING)"
+
+
+def _spark_day(name: str) -> str:
+    """A column of days, which may be timestamps at midnight: of UTC in a release, of the session's zone in Spark."""
+    utc = f"to_utc_timestamp({name}, current_timezone())"
+    whens = [
+        f"WHEN typeof({name}) = '{of}' AND {at} = date_trunc('DAY', {at}) THEN date_format({at}, 'yyyy-MM-dd')"
+        for of, at in (("timestamp", utc), ("timestamp_ntz", name))
+    ]
+    return f"CASE {' '.join(whens)} ELSE CAST({name} AS STRING) END"
+
+
 def _name(name: str, dialect: Dialect) -> str:
     quote = _QUOTE[dialect]
+    if dialect == "spark" and "${" in name:  # Spark would put a setting, or what the environment holds, in its place
+        raise ReleaseError("cannot-export", f"to_sql: Spark cannot name column {name!r}. Rename it before mining.")
     return quote + _checked(name, name).replace(quote, 2 * quote) + quote
 
 
@@ -168,9 +198,12 @@ def _literal(attribute: Attribute, value: str, dialect: Dialect) -> str:
     if attribute.labels == "number":
         return str(plain(float(value)))
     text = _checked(value, attribute.name)
-    if dialect != "ansi":
+    if dialect == "spark" and re.search(r"[\\'$]", text):
+        # how Spark reads these depends on its settings, and ${...} it would fill from the environment
+        return f"decode(X'{text.encode().hex()}', 'UTF-8')"
+    if dialect == "mysql":
         text = text.replace("\\", "\\\\")
-    return "'" + text.replace("'", "\\'" if dialect == "spark" else "''") + "'"
+    return "'" + text.replace("'", "''") + "'"
 
 
 def to_spark(release: TreeRelease, proba: bool = False) -> Any:
