@@ -113,6 +113,30 @@ def test_the_audit_of_pieces_is_the_audit_of_the_table(
         assert told(Pieces(coded, coded.columns)) == told(case.table.select(names))
 
 
+def test_no_row_goes_on_from_where_it_was_counted() -> None:
+    """What is kept of a group is told by the tree and public values alone, so it is the same for all its people."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    age, income, sex = rng.integers(20, 90, n), rng.integers(0, 1000, n), rng.choice(["f", "m"], n)
+    sick = np.where(age + income / 20 + rng.normal(0, 9, n) > 80, "y", "n")
+    people = pa.table({"age": age, "income": income, "sex": sex, "sick": sick})
+    tree = AnonymousTreeClassifier(100, public=["age", "sex"], domain={"income": [0, 1000]}).fit(people, "sick")
+    release = tree.release_
+    assert {"age", "income"} <= set(release.routing.names)
+    parts: list[Any] = []
+    counted = pieces._counted
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "_counted", lambda *args: parts.append(counted(*args)) or parts[-1])
+        assert audit(release, people, "sick", engine="stream").holds
+    kept = parts[0].kept
+    thresholds = release.routing.atoms[release.routing.names.index("age")].thresholds
+    ages = kept["age"].numbers[kept["age"].codes]
+    assert len(set(ages)) > 1
+    assert set(ages) <= {min(age[age > t], default=None) for t in [0, *thresholds]}
+    for name in ("income", "sick"):
+        assert set(kept[name].codes) == {0}
+
+
 NUMBERS = st.floats(-50, 50, width=16) | st.integers(-3, 3).map(float) | st.none()
 
 
@@ -275,6 +299,17 @@ def test_predictions_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["people.parquet", "tree.json", "answers.csv", "memory.csv", "answers.parquet"]
     )
+
+
+def test_a_moment_is_the_same_beside_whatever_others(tmp_path: Path) -> None:
+    """Days are written as days where all of a table are, so batches of one column may write them in two ways."""
+    when = [f"2020-01-0{1 + i}T{hour}" for i, hour in enumerate(["00:00:00", "00:00:00", "05:30:00.25"])] * 400
+    moments = pa.array([np.datetime64(text, "us") for text in when]).cast(pa.timestamp("us", "UTC"))
+    table = pa.table({"when": moments, "sick": ["y", "n", "y"] * 400})
+    release = AnonymousTreeClassifier(20).fit(table, "sick").release_
+    days = table.filter(pa.array([text.endswith("00:00:00") for text in when]))
+    assert release.predict(days).tolist() == ["y", "n"] * 400
+    assert predict_file(release, days, tmp_path / "answers.csv") == 800
 
 
 def test_what_batches_cannot_do() -> None:

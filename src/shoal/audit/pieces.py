@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recount of a tree's groups from rows that are looked at a batch at a time.
 
-Each batch is grouped by itself. Then one row of each of its groups is kept, and the rows kept are grouped once more:
-that tells which groups of different batches are the same. On a cluster, workers do so with the batches that they have,
-and what they kept is grouped a third time.
+Each batch is grouped by itself. Then one row of each of its groups is kept, as far as the tree tells public values
+apart, and the rows kept are grouped once more: that tells which groups of different batches are the same. On a cluster,
+workers do so with the batches that they have, and what they kept is grouped a third time.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def recount_pieces(
 class _Part:
     """What there is to say of some rows."""
 
-    kept: Table  # one row of each group
+    kept: Table  # one row of each group, see `_only_told`
     counted: list[Ids]  # of some columns: groups × values
     bins: Ids
     outside: dict[str, int]
@@ -125,7 +125,25 @@ def _part(
     if target_is_public:  # the attacker sees the class
         _, example, of_row = np.unique(of_row * n_classes + classes, return_index=True, return_inverse=True)
     counted = [_by(of_row, len(example), table[name]) for name in names]
-    return _Part(table.take(example), counted, bins, dict(rows_outside(release, table, ends)))
+    known = (*tree_spans.public, *([release.target] if target_is_public else []))
+    kept = Table(_only_told(release, column, name in known) for name, column in table.take(example).items())
+    return _Part(kept, counted, bins, dict(rows_outside(release, table, ends)))
+
+
+def _only_told(release: TreeRelease, column: Column, known: bool) -> Column:
+    """A column of the rows kept, without what spans do not depend on: no person's row goes on from here.
+
+    Of a public column, the first value stands for all that the tree does not tell apart; of any other, for all.
+    """
+    first = np.zeros(column.n_codes, dtype=column.codes.dtype)
+    if known and column.name in release.routing.names:
+        atoms = release.routing.atoms[release.routing.names.index(column.name)]
+        atom = atoms.encode(replace(column, codes=np.arange(column.n_codes)))
+        _, where, of_code = np.unique(atom, return_index=True, return_inverse=True)
+        first = where[of_code].astype(column.codes.dtype)
+    elif known:
+        first = np.arange(column.n_codes, dtype=column.codes.dtype)
+    return replace(column, codes=first[column.codes])
 
 
 def _together(

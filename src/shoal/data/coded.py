@@ -215,8 +215,10 @@ class _Entries(_Coded):
     def __init__(self, name: str, spill: Spill) -> None:
         super().__init__(name, spill)
         self._counts = np.zeros(1, dtype=np.int64)
+        self._categories = False  # a dictionary, as others keep categories
 
     def add(self, array: pa.Array) -> None:
+        self._categories = pa.types.is_dictionary(array.type)
         indices, found, used = factorize(plain_array(self.name, array))
         kept = np.flatnonzero(used)
         found = found.take(pa.array(kept))
@@ -240,6 +242,8 @@ class _Entries(_Coded):
         assert self._entries is not None
         null = pa.nulls(1, self._entries.type)
         entries = pa.chunked_array([pa.concat_arrays([null, self._entries])])
+        if self._categories:
+            entries = entries.dictionary_encode()
         if self._counts[0]:
             return source.column(self.name, entries, self._counts)
         column = source.column(self.name, entries.slice(1), self._counts[1:])

@@ -221,22 +221,19 @@ def number_text(number: float | np.floating[Any]) -> str:
 
 
 def _moments(entries: pa.Array) -> list[str | None]:
+    """Days, or moments in the coarsest unit that loses nothing. Those of a time zone are UTC's, as everywhere."""
     zone = getattr(entries.type, "tz", None)
     suffix = ""
     if zone is not None:
-        utc = entries.cast(pa.timestamp(entries.type.unit))
-        try:
-            entries = pc.local_timestamp(entries)
-        except pa.ArrowInvalid:  # no time zone database on this machine
-            entries = utc
+        entries = entries.cast(pa.timestamp(entries.type.unit))
     moments = entries.to_numpy(zero_copy_only=False)
     days = moments.astype("datetime64[D]")
     gaps = np.isnat(moments)
     if np.all(gaps | (days == moments)):
         moments = days
     elif zone is not None:
-        moments, suffix = utc.to_numpy(zero_copy_only=False), "Z"
-    for unit in ("s", "ms", "us"):  # the coarsest that loses nothing
+        suffix = "Z"
+    for unit in ("s", "ms", "us"):
         coarse = moments.astype(f"datetime64[{unit}]")
         if moments.dtype != days.dtype and np.all(gaps | (coarse == moments)):
             moments = coarse

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,6 +110,24 @@ def plain(number: float) -> int | float:
     return int(number) if float(number).is_integer() and abs(number) < 2**53 else float(number)
 
 
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?Z?)?")
+
+
+def whole_moment(text: str) -> str:
+    """A text; if it is a day or a moment, in one form for all that are the same.
+
+    >>> whole_moment("2021-03-04") == whole_moment("2021-03-04T00:00:00.000Z")
+    True
+    >>> whole_moment("March")
+    'March'
+    """
+    found = _MOMENT.fullmatch(text)
+    if found is None:
+        return text
+    day, time, fraction = found.groups()
+    return f"{day}T{time or '00:00:00'}.{(fraction or '').rstrip('0')}"
+
+
 class Atoms:
     """The finest pieces of an attribute that some tests tell apart: single values, or intervals between thresholds.
 
@@ -127,6 +146,8 @@ class Atoms:
         empty = np.empty(0, dtype=np.float64)
         self.thresholds = empty if thresholds is None else np.unique(np.asarray(thresholds, dtype=np.float64))
         self._position = {value: i for i, value in enumerate(attribute.values)}
+        # how a moment is written depends on the others of its table, which may all be days
+        self._moment = {whole_moment(value): i for i, value in enumerate(attribute.values)}
         self._below = {float(threshold): i + 1 for i, threshold in enumerate(self.thresholds)}
         self.n_known = len(attribute.values) if attribute.type == "categorical" else len(self.thresholds) + 1
         self.n = self.n_known + attribute.missing
@@ -179,7 +200,7 @@ class Atoms:
                 f"Read it with kinds={{{column.name!r}: {self.attribute.type!r}}}.",
             )
         if column.kind == "categorical":
-            known = [self._position.get(value, -1) for value in column.names]
+            known = [self._position.get(value, self._moment.get(whole_moment(value), -1)) for value in column.names]
             atom_of_code = np.array([*known, -1], dtype=np.int32)
         else:
             known_atoms = np.searchsorted(self.thresholds, column.numbers, side="left")
