@@ -295,6 +295,8 @@ def test_duckdb(tmp_path: Path) -> None:
         (f"postgresql://me:{CANARY}@h/d", "SELECT 1", "password-in-source"),
         (f"postgresql://h/d?user=me&password={CANARY}", "SELECT 1", "password-in-source"),
         (f"postgresql://me:{CANARY}@[h/d", "SELECT 1", "password-in-source"),
+        (f"postgresql://h/d?sslpassword={CANARY}", "SELECT 1", "password-in-source"),
+        (f"duckdb:md:d?motherduck_token={CANARY}", "SELECT 1", "password-in-source"),
     ],
 )
 def test_queries_that_are_refused(source: str, sql: str, code: str) -> None:
@@ -383,6 +385,11 @@ def test_postgresql(server: dict[str, str], tmp_path: Path, monkeypatch: Any, ca
     query = Query("postgresql://", "SELECT * FROM people")
     _same(_in_batches(query), to_table(people))
     assert read_rows(open_source(Query("postgresql://", "SELECT * FROM exact")))["pay"].kind == "numeric"
+    late = f"SELECT (CASE WHEN i = 199999 THEN '{CANARY}' ELSE i::text END)::int AS a FROM generate_series(0, 199999) i"
+    monkeypatch.setattr("shoal.data.query.BATCH_BYTES", 4096)  # so that many batches come before
+    with pytest.raises(DataError, match="did not answer the query to its end") as refusal:
+        read_rows(open_source(Query("postgresql://", late)))
+    assert CANARY not in str(refusal.value)
     # on the command line: user and password come from the environment, from a service file, or are wrong
     monkeypatch.chdir(tmp_path)
     for name in ("PGHOST", "PGUSER", "PGPASSWORD", "PGDATABASE"):

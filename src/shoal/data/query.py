@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,7 +46,7 @@ class Query:
         if not isinstance(sql, str) or not sql.strip():
             raise DataError("no-query", "A database needs a query: which rows to read, such as SELECT * FROM people.")
         self._duckdb = source.startswith(DUCKDB)
-        if not self._duckdb and _tells_password(source):
+        if _tells_password(source):
             raise DataError(
                 "password-in-source",
                 "A password stands in the source of a database. Set PGPASSWORD, or use ~/.pgpass or a service file, "
@@ -86,7 +85,7 @@ class Query:
             raise _unreachable("Is the path right, and no other program writing to it?") from None
         try:
             yield connection.sql(sql).to_arrow_reader(rows)
-        except (duckdb.Error, pa.ArrowException, OSError) as error:  # Arrow's reader hands DuckDB's words on
+        except (duckdb.Error, pa.ArrowException, OSError) as error:  # as below
             raise _refused(type(error).__name__) from None
         finally:
             connection.close()
@@ -103,7 +102,7 @@ class Query:
             with connection.cursor(adbc_stmt_kwargs=size) as cursor:
                 cursor.execute(sql)
                 yield cursor.fetch_record_batch()
-        except (driver.Error, pa.ArrowException) as error:
+        except (driver.Error, pa.ArrowException, OSError) as error:  # Arrow's reader hands the server's words on
             raise _refused(f"SQLSTATE {getattr(error, 'sqlstate', None) or 'unknown'}") from None
         finally:
             connection.close()
@@ -115,11 +114,8 @@ def is_database(source: Any) -> bool:
 
 
 def _tells_password(source: str) -> bool:
-    try:
-        parts = urlsplit(source)
-        return parts.password is not None or "password" in dict(parse_qsl(parts.query))
-    except ValueError:
-        return bool(re.search(r"//[^/@]*:[^/@]*@", source))
+    """Whether something in a source may be a secret: what stands between user and host, or a setting by its name."""
+    return bool(re.search(r"//[^/@]*:[^/@]*@|(?i:password|secret|token|_key)[^=&]*=", source))
 
 
 def _as_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:
