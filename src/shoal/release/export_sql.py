@@ -128,7 +128,10 @@ def _implies(later: Branch, earlier: Branch) -> bool:
 def _condition(attribute: Attribute, branch: Branch, dialect: Dialect, *, alone: bool) -> str:
     """A branch's test. Comparisons with NULL are never true in SQL, so missing is asked for by name."""
     name = _name(attribute.name, dialect)
+    missing = f"{name} IS NULL"
     if dialect == "spark":
+        if attribute.type == "numeric" or attribute.labels == "number":
+            missing += f" OR isnan(try_cast({name} AS DOUBLE))"
         name = _spark_cell(name, attribute)
     values = [_literal(attribute, value, dialect) for value in branch.values]
     tests = [_interval(name, interval) for interval in branch.intervals]
@@ -137,7 +140,7 @@ def _condition(attribute: Attribute, branch: Branch, dialect: Dialect, *, alone:
     elif values:
         tests.append(f"{name} IN ({', '.join(values)})")
     if branch.missing:
-        tests.append(f"{name} IS NULL")
+        tests.append(missing)
     if len(tests) == 1:
         return tests[0]
     either = " OR ".join(f"({test})" if " AND " in test else test for test in tests)
@@ -152,7 +155,7 @@ def _interval(name: str, interval: Interval) -> str:
 
 
 def _spark_cell(name: str, attribute: Attribute) -> str:
-    """A column as the release's values are, whatever its type in Spark; what cannot be converted is missing."""
+    """A column as the release's values are, whatever its type in Spark; what cannot be converted takes no branch."""
     if attribute.type == "numeric":
         return f"nullif(try_cast({name} AS DOUBLE), DOUBLE('NaN'))"
     if attribute.labels == "number":  # by way of its text: that of a float is shorter than that of the same double
@@ -170,10 +173,14 @@ def _spark_cell(name: str, attribute: Attribute) -> str:
 
 def _spark_day(name: str) -> str:
     """A column of days, which may be timestamps at midnight: of UTC in a release, of the session's zone in Spark."""
-    utc = f"to_utc_timestamp({name}, current_timezone())"
+    micros = {
+        "timestamp": f"unix_micros(try_cast({name} AS TIMESTAMP))",
+        "timestamp_ntz": f"timestampdiff(MICROSECOND, TIMESTAMP_NTZ'1970-01-01', try_cast({name} AS TIMESTAMP_NTZ))",
+    }
     whens = [
-        f"WHEN typeof({name}) = '{of}' AND {at} = date_trunc('DAY', {at}) THEN date_format({at}, 'yyyy-MM-dd')"
-        for of, at in (("timestamp", utc), ("timestamp_ntz", name))
+        f"WHEN typeof({name}) = '{of}' AND {at} % 86400000000 = 0 "
+        f"THEN CAST(date_from_unix_date(CAST({at} DIV 86400000000 AS INT)) AS STRING)"
+        for of, at in micros.items()
     ]
     return f"CASE {' '.join(whens)} ELSE CAST({name} AS STRING) END"
 
