@@ -258,6 +258,16 @@ def test_what_was_written_is_read_again() -> None:
             spill.read(second, 1, np.float64)
 
 
+def test_a_file_that_changes_after_it_was_opened(tmp_path: Path) -> None:
+    table = pa.table({"day": pa.array(np.array(["2020-01-01"] * N, dtype="datetime64[D]")), "t": ["a"] * N})
+    pq.write_table(table, tmp_path / "people.parquet")
+    source = open_source(tmp_path / "people.parquet")
+    pq.write_table(table.set_column(0, "day", pa.array([CANARY] * N)), tmp_path / "people.parquet")
+    with pytest.raises(DataError, match="was changed while it was read") as refusal:
+        read_rows(source)
+    assert CANARY not in str(refusal.value)
+
+
 def test_a_dictionary_of_numbers_is_of_categories_in_batches_too() -> None:
     table = pa.table({"g": pa.array(np.arange(N) % 7).dictionary_encode(), "n": np.arange(N) % 3})
     _same(_in_batches(table), to_table(table))

@@ -72,6 +72,7 @@ class _Parquet(Source):
 
         self._shown = str(path)
         self._parts, schemas = parquet_parts(path, self._shown)
+        self._schemas = schemas
         self._types = {
             name: self._common(name, [schema.field(name).type for schema in schemas], kinds or {})
             for name in schemas[0].names
@@ -91,8 +92,10 @@ class _Parquet(Source):
 
     def batches(self, names: Sequence[str], rows: int) -> Iterator[Batch]:
         try:
-            for part in self._parts:
+            for part, schema in zip(self._parts, self._schemas, strict=True):
                 with pq.ParquetFile(part, read_dictionary=self._strings) as file:
+                    if pq.read_schema(part) != schema:
+                        raise DataError("schema-differs", f"{self._shown!r} was changed while it was read.")
                     for batch in file.iter_batches(rows, columns=list(names), use_pandas_metadata=False):
                         yield [self._typed(name, batch.column(name)) for name in names]
         except (pa.ArrowException, OSError):
