@@ -93,9 +93,9 @@ class _Parquet(Source):
     def batches(self, names: Sequence[str], rows: int) -> Iterator[Batch]:
         try:
             for part, schema in zip(self._parts, self._schemas, strict=True):
+                if pq.read_schema(part) != schema:
+                    raise DataError("schema-differs", f"{self._shown!r} was changed while it was read.")
                 with pq.ParquetFile(part, read_dictionary=self._strings) as file:
-                    if pq.read_schema(part) != schema:
-                        raise DataError("schema-differs", f"{self._shown!r} was changed while it was read.")
                     for batch in file.iter_batches(rows, columns=list(names), use_pandas_metadata=False):
                         yield [self._typed(name, batch.column(name)) for name in names]
         except (pa.ArrowException, OSError):
