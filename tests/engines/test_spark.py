@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from shoal import AnonymousTreeClassifier, DataError, EntropyDiversity, KAnonymity, audit, load, read_table
 from shoal.anonymize import Mondrian, TopDownSpecialization, TreeAnonymizer
-from shoal.data import spark_rows
+from shoal.data import spark_dictionaries
 from shoal.data.blocks import Block
 from shoal.data.spark_session import guarded, spark_session
 from shoal.engines import spark as spark_engine
@@ -138,7 +138,7 @@ def test_random_tables(spark: Any, tmp_path: Path, rows: list[Any], partitions: 
 
 
 def test_many_numbers_are_cut_where_they_would_be_in_memory(spark: Any, folder: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(spark_rows, "FEW", 1000)  # there are about 7,200 different ones
+    monkeypatch.setattr(spark_dictionaries, "FEW", 1000)  # there are about 7,200 different ones
     monkeypatch.setattr("shoal.data.spark_numbers.BUCKETS", 300)
     for public in (None, ["age", "sex"]):  # as a private column, its bounds are those that people stand behind
         how = {"privacy": 40, "max_codes": 100, "variant": "id3", "max_depth": 2, "public": public}

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.blocks import Different, Entries, OverTables, run_task, to_blocks
+from shoal.data.blocks import Different, OverTables, run_task, to_blocks
 from shoal.data.counted import Counted
 from shoal.data.pieces import Pieces
-from shoal.data.table import Table
+from shoal.data.table import Table, smallest_dtype
 from shoal.engines.spark import SparkEngine
 
 
@@ -29,19 +29,18 @@ class InProcess:
             ),
             table.n_rows,
         )
-        entries = [Entries(name, np.arange(column.n_codes), null=False) for name, column in table.items()]
-        self._dtypes = [own.dtype for own in entries]
+        self._dtypes = [smallest_dtype(column.n_codes) for column in table.values()]
         of_row = np.random.default_rng(seed).integers(0, n_tasks, table.n_rows)
         self._partitions = []
         for task in range(n_tasks):
             rows = np.flatnonzero(of_row == task)[::-1]
             batches = [
                 pa.record_batch(
-                    [pa.array(column.codes[some].astype(np.int64)) for column in table.values()], self._names
+                    [pa.array(column.codes[some].astype(np.int32)) for column in table.values()], self._names
                 )
                 for some in np.array_split(rows, 2)
             ]
-            self._partitions.append(list(to_blocks(entries, batches)))
+            self._partitions.append(list(to_blocks(self._dtypes, batches)))
 
     def place(self, name: str) -> int:
         return self._names.index(name)

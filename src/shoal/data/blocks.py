@@ -14,66 +14,25 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from shoal.data.table import Codes, Column, Table, smallest_dtype
+from shoal.data.table import Codes, Column, Table
 
 ROWS = 1 << 15  # of a block
 BLOCKS = "n int, codes binary"
 BYTES = "found binary"
 
 
-@dataclass(frozen=True)
-class Entries:
-    """The different entries of a column; a row's code is the place of its entry, and null comes after the last.
-
-    Attributes
-    ----------
-    name
-        The column.
-    values
-        Sorted numbers, or texts in any order.
-    null
-        Whether some row has none.
-    exact
-        Whether these are all. If not, a number has the place of the next larger one.
-    """
-
-    name: str
-    values: NDArray[Any] | pa.Array
-    null: bool
-    exact: bool = True
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of codes."""
-        return smallest_dtype(len(self.values) + 1)
-
-    def codes(self, array: pa.Array) -> Codes:
-        """The codes of some rows."""
-        if isinstance(self.values, np.ndarray):
-            gaps = array.is_null().to_numpy(zero_copy_only=False)
-            numbers = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
-            places = np.searchsorted(self.values, numbers)
-            known = places < len(self.values)
-            if self.exact:
-                known[known] = self.values[places[known]] == numbers[known]
-        else:
-            places = pc.index_in(array, value_set=self.values).fill_null(-1).to_numpy(zero_copy_only=False)
-            gaps, known = array.is_null().to_numpy(zero_copy_only=False), places >= 0
-        if not (known | gaps).all() or (gaps.any() and not self.null):
-            raise RuntimeError("The rows are others than those that were counted.")
-        codes: Codes = np.where(gaps, len(self.values), places).astype(self.dtype)
-        return codes
-
-
-def to_blocks(entries: Sequence[Entries], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rows as blocks."""
+def to_blocks(dtypes: Sequence[np.dtype[Any]], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Codes, a column each and none missing, as blocks."""
     waiting: list[list[Codes]] = []
     n_rows = 0
     for batch in batches:
-        waiting.append([own.codes(array) for own, array in zip(entries, batch.columns, strict=True)])
+        waiting.append(
+            [
+                codes.to_numpy(zero_copy_only=False).astype(dtype)
+                for codes, dtype in zip(batch.columns, dtypes, strict=True)
+            ]
+        )
         n_rows += batch.num_rows
         if n_rows >= ROWS:
             yield _block(waiting, n_rows)
