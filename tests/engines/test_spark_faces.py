@@ -65,11 +65,7 @@ def shoal(folder: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., Said
 
     def command(*arguments: object) -> Said:
         capfd.readouterr()
-        import time
-
-        t = time.time()
         code = run([str(argument) for argument in arguments])
-        print("TOOK", arguments[:2], time.time() - t, file=open("/tmp/sf/log", "a"))
         return code, *capfd.readouterr()
 
     return command

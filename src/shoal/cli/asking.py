@@ -123,8 +123,9 @@ def _of_release(release: Any, project: Project, source: Where | None, engine: En
         "public": public,
         "privacy": _asked(release, project),
         "person": None if table is None else project.person,
-        "engine": engine.value,
     }
+    if engine is not Engine.memory:
+        options["engine"] = engine.value
     return Question(release, table, options=options, release=release, note=note)
 
 

@@ -52,9 +52,8 @@ def attack(
     """
     output.check_outputs([out], [thing, public_data, data, project.file])
     with output.busy("Linking"):
-        found = _linked(
-            open_thing(thing, trust_pickle=trust_pickle), project, public_data, None if data is None else str(data)
-        )
+        rows = None if data is None else str(data)
+        found = _linked(open_thing(thing, trust_pickle=trust_pickle), project, public_data, rows)
     if out is not None:
         output.write_text(out, output.csv_text(found.to_frame(backend="pyarrow")))
     if as_json:

