@@ -20,33 +20,12 @@ from shoal import AnonymousTreeClassifier, DataError, EntropyDiversity, KAnonymi
 from shoal.anonymize import Mondrian, TopDownSpecialization, TreeAnonymizer
 from shoal.data import spark_dictionaries
 from shoal.data.blocks import Block
-from shoal.data.spark_session import guarded, spark_session
 from shoal.engines import spark as spark_engine
 from shoal.engines.spark import SparkEngine, SparkRows
 from shoal.engines.spark_tasks import Count
 
 # sockets that Spark leaves to the garbage collector
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
-
-
-@pytest.fixture(scope="module")
-def spark() -> Any:
-    """Two cores, and a task that fails is tried again, as on a cluster."""
-    with guarded(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.data.spark_session.MASTER", "local[2,4]")
-        # for jobs that are over in no time, compiling them well takes longer than running them
-        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        from pyspark.sql import SparkSession
-
-        if (left := SparkSession.getActiveSession()) is not None:  # by another test
-            left.stop()
-        session = spark_session()
-    session.sparkContext.setLogLevel("OFF")
-    session.conf.set("spark.sql.shuffle.partitions", "2")
-    session.conf.set("spark.sql.codegen.wholeStage", "false")
-    session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-    yield session
-    session.stop()
 
 
 def people(n: int, seed: int = 0) -> pa.Table:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import output
-from shoal.cli.options import Data, Json, Usage, takes
+from shoal.cli.options import Data, Engine, EngineOption, Json, Usage, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import NOBODY, open_data, read_data, resolve_roles, source_of
-from shoal.cli.tree import BREACH, Engine
+from shoal.cli.tables import NOBODY, open_data, resolve_roles, source_of
+from shoal.cli.tree import BREACH
 from shoal.errors import ReleaseError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shoal.anonymize.cut_search import SearchProgress
     from shoal.data import Roles, Table
     from shoal.data.sources import Source
+    from shoal.data.spark_source import SparkSource
     from shoal.evaluate import TableMetrics
     from shoal.release import TableRelease
 
@@ -95,17 +96,14 @@ def anonymize(
     ] = False,
     max_leaves: Annotated[int | None, typer.Option(metavar="N", help="Stop at this many leaves of the tree.")] = None,
     max_depth: Annotated[int | None, typer.Option(metavar="N", help="Stop at this many levels of the tree.")] = None,
-    engine: Annotated[
-        Engine,
-        typer.Option(metavar="memory|stream", help="Hold the rows in memory, or read them in batches: for many."),
-    ] = Engine.memory,
+    engine: EngineOption = Engine.memory,
     as_json: Json = False,
 ) -> None:
     """Publish a table itself, generalised until the promise holds.
 
     Only public columns are generalised; private ones are published as they are, identifiers never. The promise
     comes from -k, --confidence and [privacy] of shoal.toml. Nothing is written unless the audit holds; rows are
-    shuffled, or sorted with --reproducible or --engine stream.
+    shuffled, or sorted with --reproducible or an --engine other than memory.
     """
     from shoal.audit import audit
     from shoal.evaluate import measure_table
@@ -113,11 +111,7 @@ def anonymize(
     source = source_of(project, data)
     files = _files(out, data_file, numbers)
     output.check_outputs(list(files.values()), [source, project.file])
-    table: Table | Source
-    if engine is Engine.memory:
-        table = read_data(project, source)
-    else:
-        table = open_data(project, source, project.kinds)
+    table = open_data(project, source, project.kinds, engine)
     options = {**_options(option), **_tree_options(method, max_leaves=max_leaves, max_depth=max_depth)}
     with _watched(method, options) as own:
         anonymizer = generalise(
@@ -148,7 +142,7 @@ def anonymize(
 
 def generalise(
     project: Project,
-    table: Table | Source,
+    table: Table | Source | SparkSource,
     method: str,
     options: dict[str, Any],
     *,
@@ -202,7 +196,7 @@ def _told_of(anonymizer: TableAnonymizer) -> Iterator[str]:
 
 
 def common_options(
-    project: Project, table: Table | Source, *, need_target: bool
+    project: Project, table: Table | Source | SparkSource, *, need_target: bool
 ) -> tuple[dict[str, Any], set[str], str | None]:
     """What every method is told, the identifiers to drop, and the target; a public target is no target."""
     from shoal.data import load_hierarchies
@@ -227,7 +221,7 @@ def common_options(
     return common, left, target
 
 
-def _stated_hierarchies(project: Project, table: Table | Source, release: TableRelease) -> dict[str, Any]:
+def _stated_hierarchies(project: Project, table: Table | Source | SparkSource, release: TableRelease) -> dict[str, Any]:
     from shoal.data import load_hierarchies
 
     found = load_hierarchies(project.hierarchies, table.names, project.folder)

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.options import Usage
+from shoal.cli.options import Engine, Usage
 from shoal.cli.project import Project
-from shoal.cli.tables import known_to_attacker, read_data, read_for, resolve_roles
+from shoal.cli.tables import known_to_attacker, open_data, read_data, read_for, resolve_roles
 from shoal.cli.things import Thing
 from shoal.errors import DataError, closest
 
 if TYPE_CHECKING:
     from shoal.audit import Audit
     from shoal.audit.telling import ColumnRanking
+    from shoal.cli.project import Where
     from shoal.data import Table
-    from shoal.data.query import Query
     from shoal.privacy import Requirement
     from shoal.release import TreeRelease
 
@@ -69,8 +69,17 @@ class Question:
         return drawn_tree(self.what, self.X, self.y, public=verdict.public, domain=options["domain"], also=also)
 
 
-def question(thing: Thing, project: Project, source: Path | Query | None, *, requires: bool = True) -> Question:
+def question(
+    thing: Thing,
+    project: Project,
+    source: Where | None,
+    *,
+    requires: bool = True,
+    engine: Engine = Engine.memory,
+) -> Question:
     """What to ask of a thing; where nothing is required of groups, `requires` is False."""
+    if engine is not Engine.memory:
+        return _elsewhere(thing, project, source, engine)
     if thing.kind == "release" and thing.what.kind == "joint":
         assert source is not None
         return _of_joint(thing.what, project, source, _required(project) if requires else None)
@@ -84,7 +93,14 @@ def question(thing: Thing, project: Project, source: Path | Query | None, *, req
     return _of_model(thing.what, project, source, _required(project) if requires else None)
 
 
-def _of_release(release: Any, project: Project, source: Path | Query | None) -> Question:
+def _elsewhere(thing: Thing, project: Project, source: Where | None, engine: Engine) -> Question:
+    """A released tree or table, and rows that are not read into memory."""
+    if thing.kind != "release" or thing.what.kind not in ("tree", "table") or source is None:
+        raise Usage(f"--engine {engine.value} takes a tree or a table that Shoal released, and the original rows.")
+    return _of_release(thing.what, project, source, engine)
+
+
+def _of_release(release: Any, project: Project, source: Where | None, engine: Engine = Engine.memory) -> Question:
     if "sensitive" in project.options:
         raise Usage("A release states its own sensitive columns: leave out --sensitive.")
     if release.kind == "rules" and source is not None:
@@ -93,7 +109,12 @@ def _of_release(release: Any, project: Project, source: Path | Query | None) -> 
         items = project.public if "public" in project.options else None
         asked = {"public": items, "privacy": _asked(release, project), "person": project.person}
         return Question(release, rows, options=asked, release=release)
-    table = None if source is None else read_for(release, project, source)
+    table: Any = None
+    if engine is not Engine.memory:
+        assert source is not None
+        table = open_data(project, source, project.kinds, engine)
+    elif source is not None:
+        table = read_for(release, project, source)
     public = known_to_attacker(release, project)
     note = ""
     if public is not None and not project.options & {"public", "private"}:
@@ -103,6 +124,8 @@ def _of_release(release: Any, project: Project, source: Path | Query | None) -> 
         "privacy": _asked(release, project),
         "person": None if table is None else project.person,
     }
+    if engine is not Engine.memory:
+        options["engine"] = engine.value
     return Question(release, table, options=options, release=release, note=note)
 
 
@@ -139,7 +162,7 @@ def _required(project: Project) -> Requirement:
     return required
 
 
-def _of_model(model: Any, project: Project, source: Path | Query, required: Requirement | None) -> Question:
+def _of_model(model: Any, project: Project, source: Where, required: Requirement | None) -> Question:
     """A fitted model: roles are those of the project, for the columns that the model was given."""
     table = read_data(project, source)
     roles = resolve_roles(project, table, need_target=False)
@@ -161,7 +184,7 @@ def _of_model(model: Any, project: Project, source: Path | Query, required: Requ
     )
 
 
-def _of_joint(release: Any, project: Project, source: Path | Query, required: Requirement | None) -> Question:
+def _of_joint(release: Any, project: Project, source: Where, required: Requirement | None) -> Question:
     """A joint model against the rows of one owner: what he can tell apart of his own people."""
     from shoal.share import JointModel
     from shoal.share.spans import spans_of
@@ -184,7 +207,7 @@ def _of_joint(release: Any, project: Project, source: Path | Query, required: Re
     return Question(spans_of(model), table, release.target, options=options, note=note)
 
 
-def _of_rules(rules: Any, project: Project, source: Path | Query) -> Question:
+def _of_rules(rules: Any, project: Project, source: Where) -> Question:
     """Association rules: the columns of the rows are items, or a transaction and an item."""
     required = _required(project)
     public: Sequence[str] | None = project.public
@@ -194,12 +217,12 @@ def _of_rules(rules: Any, project: Project, source: Path | Query) -> Question:
     return Question(rules, read_baskets(project, source), options=options)
 
 
-def read_baskets(project: Project, source: Path | Query) -> Table:
+def read_baskets(project: Project, source: Where) -> Table:
     table = read_data(project, source)
     return table.drop(name for name in project.identifier if name != project.person)
 
 
-def _of_table(path: Path, project: Project, source: Path | Query | None) -> Question:
+def _of_table(path: Path, project: Project, source: Where | None) -> Question:
     """A table that claims to be anonymised, alone or against the original rows. Its target is a sensitive column."""
     from shoal.audit import AnonymisedTable
     from shoal.data import load_hierarchies, read_table
@@ -225,7 +248,7 @@ def _of_table(path: Path, project: Project, source: Path | Query | None) -> Ques
     return Question(published, _original(project, source, options), options=options)
 
 
-def _original(project: Project, source: Path | Query | None, options: Mapping[str, Any]) -> Table | None:
+def _original(project: Project, source: Where | None, options: Mapping[str, Any]) -> Table | None:
     """The original rows of a published table, which must have the columns that are compared."""
     if source is None:
         return None

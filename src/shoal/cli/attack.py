@@ -52,7 +52,8 @@ def attack(
     """
     output.check_outputs([out], [thing, public_data, data, project.file])
     with output.busy("Linking"):
-        found = _linked(open_thing(thing, trust_pickle=trust_pickle), project, public_data, data)
+        rows = None if data is None else str(data)
+        found = _linked(open_thing(thing, trust_pickle=trust_pickle), project, public_data, rows)
     if out is not None:
         output.write_text(out, output.csv_text(found.to_frame(backend="pyarrow")))
     if as_json:
@@ -63,7 +64,7 @@ def attack(
         output.say(f"wrote {path}")
 
 
-def _linked(opened: Thing, project: Project, public_data: Path, data: Path | None) -> Any:
+def _linked(opened: Thing, project: Project, public_data: Path, data: str | None) -> Any:
     from shoal.audit.linking import link
 
     if opened.kind in ("table", "rules"):
@@ -75,7 +76,7 @@ def _linked(opened: Thing, project: Project, public_data: Path, data: Path | Non
     return link(asked.what, read_data(project, public_data), asked.X, asked.y, **options)
 
 
-def _of_release(release: Any, project: Project, public_data: Path, data: Path | None) -> Any:
+def _of_release(release: Any, project: Project, public_data: Path, data: str | None) -> Any:
     from shoal.audit import attack as on_tree
     from shoal.audit.linking import link
     from shoal.audit.together.released import as_subject

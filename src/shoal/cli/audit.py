@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import output
 from shoal.cli.asking import Question, question
-from shoal.cli.options import Data, Json, Plot, Report, TrustPickle, Usage, takes
+from shoal.cli.options import Data, Engine, EngineOption, Json, Plot, Report, TrustPickle, Usage, takes
 from shoal.cli.project import Project
 from shoal.cli.tables import source_of
 from shoal.cli.things import Thing, open_thing
@@ -19,7 +19,7 @@ from shoal.cli.tree import BREACH
 if TYPE_CHECKING:
     from shoal.audit import Audit
     from shoal.audit.telling import ColumnRanking
-    from shoal.data.query import Query
+    from shoal.cli.project import Where
 
 
 @takes("k", "confidence", "public", "roles", "sensitive", "person", "hierarchies", "reading")
@@ -43,6 +43,7 @@ def audit(
         typer.Option("--people", metavar="FILE", help="Write the rows at risk to this CSV: numbers and counts only."),
     ] = None,
     trust_pickle: TrustPickle = False,
+    engine: EngineOption = Engine.memory,
     as_json: Json = False,
 ) -> None:
     """Recount the groups of anything: does a promise hold?
@@ -57,6 +58,8 @@ def audit(
     Roles are those of the options and shoal.toml; where they say nothing, those of a release are its own, and of
     anything else every column but the target is public.
     """
+    if engine is not Engine.memory and (columns or people is not None):
+        raise Usage("--columns and --people look at every row by itself: leave them out, or take --engine memory.")
     with output.busy("Reading"):
         opened = open_thing(thing, trust_pickle=trust_pickle)
         source = _source(opened, project, data)
@@ -65,7 +68,7 @@ def audit(
             output.check_report()
         if plot is not None:
             output.check_plot(plot, opened.what)
-        asked = question(opened, project, source)
+        asked = question(opened, project, source, engine=engine)
     with output.busy("Counting"):
         verdict = asked.audit()
         ranking = asked.rank() if columns else None
@@ -80,7 +83,7 @@ def audit(
         raise typer.Exit(BREACH)
 
 
-def _source(opened: Thing, project: Project, data: Path | None) -> Path | Query | None:
+def _source(opened: Thing, project: Project, data: str | None) -> Where | None:
     """The rows. A table can be recounted by itself; anything else needs what it was learned from."""
     alone = opened.kind == "table" or (opened.kind == "release" and opened.what.kind == "table")
     if data is None and alone and (project.source is None or opened.kind == "table"):

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import output
 from shoal.cli.options import Data, Json, Release, takes
-from shoal.cli.project import Project
+from shoal.cli.project import Project, file_or_address
 from shoal.cli.tables import check_kind, read_for_all, roles_said, source_of
 from shoal.cli.things import open_release
 from shoal.cli.tree import BREACH
@@ -18,7 +18,7 @@ from shoal.cli.tree import BREACH
 if TYPE_CHECKING:
     from shoal.audit.together.joint import JointAudit
     from shoal.audit.together.ledger import Ledger
-    from shoal.data.query import Query
+    from shoal.cli.project import Where
 
 ledger = typer.Typer(
     name="ledger",
@@ -100,15 +100,17 @@ def verify(project: Project, data: Data = None, as_json: Json = False) -> None:
         output.say(f"intact: {len(book.entries)} release(s) in {book.path}")
 
 
-def _folder(project: Project, data: Path | Query | None) -> Path:
+def _folder(project: Project, data: Where | None) -> Path:
     """The folder of the table, named or of the project; else the one we are in."""
     source = project.source if data is None else data
+    if isinstance(source, str):
+        source = file_or_address(source)
     if isinstance(source, Path):
         return source.parent
     return project.folder  # of a database, the folder of the project file
 
 
-def _open(project: Project, data: Path | Query | None) -> Ledger:
+def _open(project: Project, data: Where | None) -> Ledger:
     from shoal.audit.together.ledger import Ledger
 
     book = Ledger.open(_folder(project, data))
@@ -121,7 +123,7 @@ def _open(project: Project, data: Path | Query | None) -> Ledger:
 
 
 def _look(
-    project: Project, release: Path, data: Path | None, *, enter: bool, accept: bool = False
+    project: Project, release: Path, data: str | None, *, enter: bool, accept: bool = False
 ) -> tuple[Ledger, JointAudit, str]:
     """The ledger, the joint audit, and the fingerprint of the release."""
     loaded = open_release(release, "ledger")

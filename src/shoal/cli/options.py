@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,9 +34,25 @@ class Usage(ShoalError):
         super().__init__("usage", message)
 
 
+class Engine(StrEnum):
+    """Where counts come from."""
+
+    memory = "memory"
+    stream = "stream"
+    spark = "spark"
+
+
+EngineOption = Annotated[
+    Engine,
+    typer.Option(
+        "--engine",
+        metavar="memory|stream|spark",
+        help="Hold the rows in memory; read them in batches: for many; or look at them where Spark has them.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Release = Annotated[Path, typer.Argument(metavar="RELEASE", help="A release file, such as tree.json.")]
-Data = Annotated[Path | None, typer.Argument(metavar="DATA", help="The table; the source in shoal.toml if left out.")]
+Data = Annotated[str | None, typer.Argument(metavar="DATA", help="The table; the source in shoal.toml if left out.")]
 Report = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE", help="Write the audit as an HTML page to this file."),

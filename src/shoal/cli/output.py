@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from shoal.audit import Audit
     from shoal.audit.telling import ColumnRanking
-    from shoal.data.query import Query
+    from shoal.cli.project import Where
     from shoal.release import EnsembleRelease, ProjectionsRelease, TreeRelease
 
 # values may come from a stranger's file: none may steer the terminal or turn the reading order around
@@ -155,7 +155,7 @@ def _console() -> Console:
     return Console(width=10_000, highlight=False, markup=False, emoji=False)
 
 
-def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | Query | None] = ()) -> None:
+def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Where | None] = ()) -> None:
     """Refuse outputs that cannot be written, or would overwrite an input, before any work is done."""
     seen = {path.resolve(): "is read by this command" for path in inputs if isinstance(path, Path)}
     for path in outputs:

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import output
-from shoal.cli.options import Json, Release, Usage, takes
-from shoal.cli.project import Project
+from shoal.cli.options import Engine, Json, Release, Usage, takes
+from shoal.cli.project import Project, file_or_address
 from shoal.cli.tables import check_kind, open_data, read_for
 from shoal.cli.things import open_release
-from shoal.cli.tree import Engine
+
+if TYPE_CHECKING:
+    from shoal.cli.project import Where
 
 
 class Unknown(StrEnum):
@@ -28,7 +30,7 @@ class Unknown(StrEnum):
 def predict(
     project: Project,
     release: Release,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The rows to predict; the target need not be there.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The rows to predict; the target need not be there.")],
     out: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write the CSV here instead of printing it."),
@@ -44,8 +46,9 @@ def predict(
     engine: Annotated[
         Engine,
         typer.Option(
-            metavar="memory|stream",
-            help="Hold the rows in memory, or predict them in batches, by a tree, into -o FILE (.parquet or CSV).",
+            metavar="memory|stream|spark",
+            help="Hold the rows in memory; predict them in batches, by a tree, into -o FILE (.parquet or CSV); or let "
+            "Spark write them, each with its answer, into the folder -o FILE.",
         ),
     ] = Engine.memory,
     as_json: Json = False,
@@ -53,13 +56,17 @@ def predict(
     """Predict the target, or the cluster, of every row, as CSV."""
     import pyarrow as pa
 
-    output.check_outputs([out], [release, file, project.file])
+    source = file_or_address(file)
+    output.check_outputs([out], [release, source, project.file])
     loaded = open_release(release, "predict")
     check_kind(loaded, "predict", "tree", "ensemble", "model", "clusters", "joint")
     if engine is Engine.stream:
-        _in_batches(loaded, project, file, out, unknown.value, proba=proba, as_json=as_json)
+        _in_batches(loaded, project, source, out, unknown.value, proba=proba, as_json=as_json)
         return
-    table = read_for(loaded, project, file)
+    if engine is Engine.spark:
+        _on_spark(loaded, project, source, out, unknown, proba=proba, as_json=as_json)
+        return
+    table = read_for(loaded, project, source)
     if loaded.kind == "clusters":
         if proba or unknown is not Unknown.error:
             raise Usage("A row is in one cluster, the nearest: leave out --proba and --unknown.")
@@ -92,14 +99,31 @@ def predict(
 
 
 def _in_batches(
-    loaded: Any, project: Project, file: Path, out: Path | None, unknown: Any, *, proba: bool, as_json: bool
+    loaded: Any, project: Project, source: Where, out: Path | None, unknown: Any, *, proba: bool, as_json: bool
 ) -> None:
     from shoal.release.predict_file import predict_file
 
     if loaded.kind != "tree" or proba or out is None:
         raise Usage("--engine stream takes a tree, -o FILE for the predictions, and no --proba.")
     kinds = {name: kind for name, kind in loaded.kinds.items() if name != loaded.target}
-    n_rows = predict_file(loaded, open_data(project, file, kinds | dict(project.kinds)), out, unknown=unknown)
+    rows = open_data(project, source, kinds | dict(project.kinds), Engine.stream)
+    _say_written(loaded, predict_file(loaded, rows, out, unknown=unknown), out, as_json=as_json)
+
+
+def _on_spark(
+    loaded: Any, project: Project, source: Where, out: Path | None, unknown: Unknown, *, proba: bool, as_json: bool
+) -> None:
+    from shoal.release.predict_spark import predict_spark
+
+    if loaded.kind != "tree" or out is None:
+        raise Usage("--engine spark takes a tree, and -o FOLDER for the predictions.")
+    if unknown is not Unknown.ancestor:
+        raise Usage("--engine spark stops a row at a value that the release does not know: say --unknown ancestor.")
+    rows = open_data(project, source, project.kinds, Engine.spark)
+    _say_written(loaded, predict_spark(loaded, rows, out, proba=proba), out, as_json=as_json)
+
+
+def _say_written(loaded: Any, n_rows: int, out: Path, *, as_json: bool) -> None:
     output.written.append(str(out))
     if as_json:
         output.say_json({"target": loaded.target, "rows": n_rows, "written": output.written})

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from shoal.data.query import Query
     from shoal.privacy import Requirement
 
+    Where = Path | Query | str  # a file, rows of a database, or an address that Spark reads
+
 NAME = "shoal.toml"
 MAX_BYTES = 4 * 2**20
 
@@ -86,13 +88,13 @@ BY_COLUMN = ("hierarchies", "domain")
 class Project:
     """What is known of the data, the roles and the promise, from ``shoal.toml`` and from options.
 
-    Relative paths of hierarchies start at `folder`; `source` is already a path from the working folder, or a query to a
-    database. `options` has the names of what was given on the command line.
+    Relative paths of hierarchies start at `folder`; `source` is already a path from the working folder, a query to a
+    database, or an address such as ``s3://…``. `options` has the names of what was given on the command line.
     """
 
     file: Path | None = None
     folder: Path = Path()
-    source: Path | Query | None = None
+    source: Where | None = None
     missing: tuple[str, ...] | None = None
     delimiter: str | None = None
     encoding: str | None = None
@@ -192,7 +194,7 @@ def parse_project(text: str, path: Path) -> Project:
     )
 
 
-def _source(data: dict[str, Any], path: Path) -> Path | Query | None:
+def _source(data: dict[str, Any], path: Path) -> Where | None:
     """Where the rows are: a file from the project's folder, or a database and a query."""
     from shoal.data.query import DUCKDB, Query, is_database
 
@@ -200,13 +202,18 @@ def _source(data: dict[str, Any], path: Path) -> Path | Query | None:
     if not is_database(source):
         if query is not None:
             raise _refuse(f"{path!s}: data.query needs a database as data.source, such as 'postgresql://host/name'.")
-        return None if source is None else path.parent / source
+        return None if source is None else file_or_address(source, path.parent)
     assert isinstance(source, str)
     if query is None:
         raise _refuse(f"{path!s}: a database as data.source needs data.query, such as 'SELECT * FROM people'.")
     if source.startswith(DUCKDB) and source != DUCKDB:
         source = DUCKDB + str(path.parent / source.removeprefix(DUCKDB))
     return Query(source, query)
+
+
+def file_or_address(text: str, folder: Path = Path()) -> Path | str:
+    """A file from some folder on; an address, such as ``s3://…``, is left as it is."""
+    return text if "://" in text else folder / text
 
 
 def _check_sections(body: dict[str, Any], name: str) -> None:

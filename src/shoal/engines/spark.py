@@ -16,7 +16,7 @@ from shoal.data.coarse import Keep
 from shoal.data.counted import Counted
 from shoal.data.pieces import Pieces
 from shoal.data.spark_rows import SparkCoded
-from shoal.data.spark_session import is_spark_frame, spark_frame
+from shoal.data.spark_source import spark_source
 from shoal.data.table import Codes, Column, Table, count_codes
 from shoal.engines.base import Counts, Feature, Ids, Price, Way
 from shoal.engines.known import MOST_CELLS, Known
@@ -42,17 +42,15 @@ class SparkRows:
     """
 
     def __init__(self, source: Any, *, most_groups: int | None = None) -> None:
-        self._frame = spark_frame(source)
-        # as in every file that is read
-        self._missing = () if is_spark_frame(source) else ("", "?")
+        self._source = spark_source(source)
         self._most_groups = _most_groups() if most_groups is None else most_groups
         self._coded: SparkCoded | None = None
-        self.names = list(self._frame.columns)
+        self.names = self._source.names
 
     def count(self, names: Sequence[str], *, coarse: Sequence[str], people: int, max_codes: int) -> Counted:
         """See `RowsElsewhere`."""
         keep = dict.fromkeys(coarse, Keep(max_codes, people))
-        self._coded = SparkCoded(self._frame, names, keep=keep, missing=self._missing)
+        self._coded = SparkCoded(self._source, names, keep=keep)
         return self._coded.columns
 
     def engine(self, made: Sequence[tuple[Feature, Codes]], target: Column, sensitive: Sequence[Column]) -> SparkEngine:
