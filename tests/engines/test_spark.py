@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +189,70 @@ def test_predictions_as_a_column(spark: Any, folder: Path) -> None:
     assert np.allclose(table.column(2).to_numpy(), release.predict_proba(rows)[:, 1])
 
 
+def test_a_prediction_is_the_same_for_every_type_of_cell(spark: Any) -> None:
+    """Also where Spark would compare otherwise: in another time zone, with floats, and texts that are no numbers."""
+    z = np.arange(600) % 4
+    moments = np.array([f"2020-01-0{1 + i}" for i in range(4)], dtype="datetime64[us]")[z]
+    rows = pa.table(
+        {
+            "day": pa.array(moments, pa.timestamp("us", "UTC")),
+            "share": pa.array((z / 10).astype(np.float32)).dictionary_encode(),
+            "grade": pa.array([None if i == 3 else i for i in z.tolist()]).dictionary_encode(),
+            "price": pa.array([Decimal(i) / 100 for i in (15 * z).tolist()], pa.decimal128(20, 18)),
+            "text": [["${env:HOME}", "it's", "\\", "x"][i] for i in z.tolist()],
+            "sick": np.where(z % 2 == 1, "${env:HOME}", "n"),
+        }
+    )
+    plain = rows.cast(pa.schema([(f.name, getattr(f.type, "value_type", f.type)) for f in rows.schema]))
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
+    try:
+        frame = spark.createDataFrame(plain)
+        for name in ("day", "share", "grade", "price", "text"):
+            release = mined(rows.select([name, "sick"]), "memory", privacy=20)
+            assert len(release.leaves) > 1
+            found = frame.select(release.to_spark().alias("answer")).toArrow().column("answer").to_pylist()
+            assert found == release.predict(rows).tolist()
+        grades = spark.createDataFrame([("0",), ("secret",), (None,)], "grade string")
+        release = mined(rows.select(["grade", "sick"]), "memory", privacy=20)
+        assert [row.answer for row in grades.select(release.to_spark().alias("answer")).collect()] == release.predict(
+            {"grade": ["0", "secret", None]}, unknown="ancestor"
+        ).tolist()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+
+
+def test_what_spark_takes_otherwise(spark: Any, tmp_path: Path) -> None:
+    """Row labels of pandas, ${...} in a name, patterns in a path, files of other names, and zones of time."""
+    odd = tmp_path / "x[12]"
+    odd.mkdir()
+    table = people(400).select(["age", "since", "sick"])
+    table = table.append_column("${env:HOME}", pa.array(np.arange(400) % 3))
+    table = table.append_column("__index_level_0__", pa.array([f"name {i}" for i in range(400)]))
+    table = table.append_column("when", pa.array(np.arange(400) % 2 * 10**9, pa.timestamp("us", "Europe/Berlin")))
+    pq.write_table(table, odd / "0.parquet")
+    pq.write_table(table.slice(0, 50), odd / "1.parq")
+    (tmp_path / "x1").mkdir()
+    pq.write_table(table.slice(0, 50), tmp_path / "x1" / "0.parquet")
+    how = {"privacy": 20, "variant": "id3", "max_depth": 2}
+    assert mined(odd, "spark", **how).to_json() == mined(odd, "memory", **how).to_json()
+
+
+def test_an_audit_that_cannot_be_is_told_as_elsewhere(spark: Any, folder: Path) -> None:
+    release = mined(folder, "memory", privacy=40)
+    frame = spark.read.parquet(str(folder))
+    F = pytest.importorskip("pyspark.sql.functions")
+    strange = frame.withColumn("sex", F.when(F.col("age") == 20, F.lit("secret")).otherwise(F.col("sex")))
+    for rows, code in ((strange, "unseen-value"), (frame.selectExpr("sex AS name"), "no-column")):
+        with pytest.raises(DataError) as refusal:
+            audit(release, rows, engine="spark")
+        assert refusal.value.code == code
+        assert "secret" not in str(refusal.value)
+    with pytest.raises(DataError) as refusal:
+        mined(frame.selectExpr("*", "age AS AGE"), "spark")
+    assert refusal.value.code == "column-twice"
+
+
 @pytest.mark.parametrize(
     ("kind", "privacy"),
     [(TreeAnonymizer, 40), (TopDownSpecialization, KAnonymity(40) & EntropyDiversity(1.3)), (Mondrian, 40)],
@@ -330,3 +397,27 @@ class Sizes:
         found: list[Block] = list(blocks)
         rows, size = sum(len(block[0]) for block in found), sum(sum(c.nbytes for c in block) for block in found)
         yield pa.record_batch([pa.array([rows], pa.int32()), pa.array([size], pa.int32())], names=["n", "bytes"])
+
+
+STOPPED = """
+import threading, sys
+from shoal import AnonymousTreeClassifier, DataError
+from shoal.data import spark_session
+spark_session.MASTER = "local[1]"
+session = spark_session.spark_session()
+frame = session.read.parquet(sys.argv[1])
+threading.Timer(1.5, session.stop).start()
+try:
+    while True:  # until it is stopped in the middle of one
+        AnonymousTreeClassifier(40, engine="spark").fit(frame, "sick")
+except DataError as error:
+    print(error.code, error)
+"""
+
+
+def test_a_session_that_is_stopped_is_one_clear_error(folder: Path) -> None:
+    """In a process of its own: there is no session after it."""
+    command = [sys.executable, "-W", "ignore", "-c", STOPPED, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.startswith("spark-failed Spark did not finish a job")
+    assert done.stderr == ""

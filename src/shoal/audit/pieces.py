@@ -66,6 +66,7 @@ def recount_pieces(
     sensitive = [sensitive_column(release, columns[name]) for name in asked]
     names = (release.target, *asked)
     tree_spans = TreeSpans(release, known)
+    _check_known(release, columns)
     counting = partial(_counted, release, frozenset(known), names)
     parts = [part for part in X.like(_needed(release, columns, sensitive)).mapped(counting) if part is not None]
     part, spans, groups = _together(release, tree_spans, parts, names, target_is_public=release.target in known)
@@ -174,6 +175,17 @@ def _together(
             outside[name] = outside.get(name, 0) + n
     bins = np.sum([part.bins for part in parts], axis=0)
     return _Part(examples.take(groups.example), [groups.tables[name] for name in names], bins, outside), spans, groups
+
+
+def _check_known(release: TreeRelease, columns: Counted) -> None:
+    """Refuse values outside the domain before anybody looks at rows: entries tell how many have them."""
+    routing = release.routing
+    unknown = []
+    for name, atoms in zip(routing.names, routing.atoms, strict=True):
+        column = columns[name]
+        outside = atoms.encode(replace(column, codes=np.arange(column.n_codes))) < 0
+        unknown.append(int(column.counts()[outside].sum()))
+    routing.refuse_unknown(unknown, routing.names)
 
 
 def _needed(release: TreeRelease, columns: Counted, sensitive: Sequence[Column]) -> Counted:

@@ -142,9 +142,8 @@ class Dictionaries:
         return Entries(known, null), column
 
 
-def plain_column(name: str, of: str, kind: Kind | None) -> Plain:
-    """How to look at a column, by Spark's name of its type."""
-    own = "`" + name.replace("`", "``") + "`"
+def plain_column(name: str, own: str, of: str, kind: Kind | None) -> Plain:
+    """How to look at a column, which has a name of its own in Spark's expressions, by Spark's name of its type."""
     number = f"nullif(CAST({own} AS DOUBLE), DOUBLE('NaN'))"
     if of in _NUMBERS:
         if kind == "categorical":

@@ -25,7 +25,7 @@ from shoal.data.grouped import too_many
 from shoal.data.spark_codes import coded
 from shoal.data.spark_dictionaries import Dictionaries, plain_column
 from shoal.data.spark_session import guarded
-from shoal.data.spark_source import spark_source
+from shoal.data.spark_source import quoted, spark_source
 from shoal.data.table import Codes, Column, Kind, Table, smallest_dtype
 from shoal.errors import DataError, closest
 
@@ -57,6 +57,8 @@ class SparkCoded:
         keep: Mapping[str, Keep] | None = None,
         kinds: Mapping[str, Kind] | None = None,
     ) -> None:
+        from pyspark.sql import functions as F
+
         opened = spark_source(source)
         frame, kinds = opened.frame, {**(kinds or {}), **opened.kinds}
         types = dict(frame.dtypes)
@@ -65,9 +67,11 @@ class SparkCoded:
                 raise DataError("no-column", f"No column {name!r}.{closest(name, list(types))}")
         self._blocks: Any = None
         self._place = {name: place for place, name in enumerate(names)}
-        plain = [plain_column(name, types[name], kinds.get(name)) for name in names]
+        plain = [plain_column(name, f"c{place}", types[name], kinds.get(name)) for place, name in enumerate(names)]
         with guarded():
-            rows = frame.selectExpr(*(f"{each.sql} AS c{place}" for place, each in enumerate(plain)))
+            # names first: within an expression Spark would fill ${...} from its settings
+            rows = frame.select(*(F.col(quoted(name)).alias(f"c{place}") for place, name in enumerate(names)))
+            rows = rows.selectExpr(*(f"{each.sql} AS c{place}" for place, each in enumerate(plain)))
             entries, columns, n_rows = Dictionaries(rows, plain, keep or {}, opened.missing).found()
             self.columns = Counted(columns, n_rows)
             self._dtypes = [own.dtype for own in entries]
@@ -171,6 +175,9 @@ class SparkCoded:
 
 
 def named_columns(source: Any, names: Collection[str]) -> list[str]:
-    """Those of some columns that a source has, or its first."""
+    """Those of some columns that a source has: at least one."""
     own = spark_source(source).names
-    return [name for name in own if name in names] or own[:1]
+    found = [name for name in own if name in names]
+    if not found:
+        raise DataError("no-column", f"None of the release's columns is there.{closest(next(iter(names)), own)}")
+    return found

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import tempfile
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -128,6 +129,9 @@ def guarded() -> Iterator[None]:
 def of_spark(error: BaseException) -> bool:
     """Whether Spark raised it, or the way to it broke."""
     modules = [each.__module__ for each in type(error).__mro__]
+    # a session that was stopped makes Spark's own code fail in any way
+    deepest = None if error.__traceback__ is None else list(traceback.walk_tb(error.__traceback__))[-1][0]
+    modules.append("" if deepest is None else deepest.f_globals.get("__name__", ""))
     return any(name.split(".")[0] in ("pyspark", "py4j", "grpc") for name in modules) or isinstance(
         error, ConnectionError
     )
@@ -142,6 +146,10 @@ def _refusal(error: Exception) -> DataError:
     condition = _condition(error)
     if any(name in reason(error) for name in (*_OTHER_TYPES, "SchemaColumnConvertNotSupported")):
         return DataError("schema-differs", "A column has different types in the files that Spark reads.")
+    if "FAILED_READ_FILE" in reason(error):
+        return DataError("damaged-file", "Spark found a file that is no complete Parquet file.")
+    if "AMBIGUOUS_REFERENCE" in reason(error):
+        return DataError("column-twice", "Two columns have the same name for Spark, which does not tell A from a.")
     return DataError(
         "spark-failed",
         "Spark did not finish a job, so there is no release. Was it cancelled, or its session stopped? Do all workers "

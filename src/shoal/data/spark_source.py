@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Any
 
+from shoal.data.frames import PANDAS_INDEX
 from shoal.data.spark_session import guarded, is_spark_frame, of_spark, reason, spark_session
 from shoal.data.table import Kind
 from shoal.errors import DataError, closest
@@ -36,8 +38,8 @@ class SparkSource:
 
     @property
     def names(self) -> list[str]:
-        """All columns there are."""
-        return list(self.frame.columns)
+        """All columns there are; where pandas kept its row labels is none."""
+        return [name for name in self.frame.columns if not name.startswith(PANDAS_INDEX)]
 
     def drop(self, names: Collection[str]) -> None:
         """Leave some columns alone, from now on."""
@@ -100,17 +102,21 @@ def _frame(source: str | os.PathLike[str]) -> Any:
         with _told(name):
             how = _format_of(session, path)
         with _told(name, how.capitalize()):
-            frame = session.read.format(how).load(path)
+            reader = session.read.format(how)
+            if how == "parquet" and Path(name).is_dir():  # whatever else is there, as the other engines do
+                reader = reader.option("pathGlobFilter", "*.parquet")
+            frame = reader.load(path)
             _ = frame.columns  # a session of Spark Connect looks only now
         return frame
 
 
 def _as_spark_finds_it(name: str) -> str:
-    """A path that does not depend on where Spark was started."""
+    """A path that does not depend on where Spark was started; one that is there has no pattern in it."""
     local = Path(name)
-    if "://" in name or local.is_absolute() or not local.exists():
+    if "://" in name or not local.exists():
         return name
-    return "file:///" + local.absolute().as_posix().lstrip("/")
+    exactly = re.sub(r"([*?\[\]{}\\])", r"\\\1", local.absolute().as_posix())
+    return "file:///" + exactly.lstrip("/")
 
 
 def _is_table(session: Any, name: str) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -129,8 +130,11 @@ class Routing:
 
     def check_known(self, encoded: NDArray[np.int32], names: tuple[str, ...]) -> None:
         """Refuse rows with values outside the domain; columns and counts are named, values are not."""
-        unknown = (encoded < 0).sum(axis=1)
-        if unknown.any():
+        self.refuse_unknown((encoded < 0).sum(axis=1).tolist(), names)
+
+    def refuse_unknown(self, unknown: Sequence[int], names: tuple[str, ...]) -> None:
+        """The same, given how many rows have such a value in each column."""
+        if any(unknown):
             where = ", ".join(
                 f"{name!r} in {count} row(s)" for name, count in zip(names, unknown, strict=True) if count
             )
