@@ -25,7 +25,7 @@ from shoal.engines import RowsElsewhere, open_rows
 from shoal.errors import DataError
 from shoal.privacy import Requirement, as_requirement, people_behind
 from shoal.release import Attribute, TableRelease, TreeRelease
-from shoal.release.generalised import ALL, Generalised, covers, from_mask, with_labels
+from shoal.release.generalised import ALL, Generalised, from_mask, runs_of, with_labels
 from shoal.release.numbers import Numbers
 from shoal.release.table import fit_column
 from shoal.trees import AnonymousTreeClassifier
@@ -177,7 +177,15 @@ class _Generaliser:
         self.spans = TreeSpans(release, release.public)
         found = self.spans.spans(table)
         self.of_row = found.of_row
-        self.masks = [self._masks(self.spans.leaves_of(int(person))) for person in found.example]
+        self._atoms = dict(zip(self.routing.names, self.routing.atoms, strict=True))
+        self._known: dict[Generalised, Generalised] = {}
+        # not the masks themselves: of many spans and atoms, those would not fit into memory
+        self.said = [self._said(self.spans.leaves_of(int(person))) for person in found.example]
+
+    def _said(self, leaves: list[int]) -> dict[str, Generalised]:
+        """What is left of each public attribute that the tests above some leaves ask for; all else is hidden."""
+        found = {name: from_mask(self._atoms[name], mask) for name, mask in self._masks(leaves).items()}
+        return {name: self._known.setdefault(value, value) for name, value in found.items()}
 
     def _masks(self, leaves: list[int]) -> Masks:
         """The atoms of each public attribute that the tests above some leaves have in common."""
@@ -201,13 +209,13 @@ class _Generaliser:
         if name not in self.spans.public:
             return self._hidden(name)
         attribute = self.release.attribute(name)
-        atoms = self.routing.atoms[self.routing.names.index(name)]
-        everything = np.ones(atoms.n, dtype=bool)
-        of_span = [from_mask(atoms, masks.get(name, everything)) for masks in self.masks]
+        atoms, hidden = self._atoms[name], Generalised(ALL)
+        of_span = [said.get(name, hidden) for said in self.said]
         # listed by the place of what they stand for, never by who came first in the table
         distinct = list(dict.fromkeys(of_span))
-        masks = covers(atoms, distinct)
-        order = np.lexsort([masks.sum(axis=1), masks.argmax(axis=1), [value.is_all for value in distinct]])
+        runs = runs_of(atoms, distinct)
+        n_atoms = np.diff(np.concatenate([[0], np.cumsum(runs.end - runs.first)])[runs.start])
+        order = np.lexsort([n_atoms, runs.first[runs.start[:-1]], [value.is_all for value in distinct]])
         found = [distinct[i] for i in order]
         position = {value: code for code, value in enumerate(found)}
         codes = np.array([position[value] for value in of_span], dtype=np.int64)[self.of_row]
@@ -230,7 +238,7 @@ class _Generaliser:
     def _names(self, name: str) -> dict[Generalised, set[str]]:
         """What the tree's branches call sets of values of a column."""
         names: dict[Generalised, set[str]] = {}
-        atoms = self.routing.atoms[self.routing.names.index(name)]
+        atoms = self._atoms[name]
         for node in self.release.nodes:
             for branch in node.branches:
                 if node.attribute == name and branch.label is not None and branch.values:

@@ -21,6 +21,7 @@ from shoal.engines.base import Counts, Ids
 Keys = NDArray[Any]
 Runs = list[tuple[int, int, int]]  # rows of a stretch: where they go, the first and the end of them
 CHUNK = 1 << 20  # rows of a column in memory at a time
+GAP = 1 << 16  # rows that are read for nothing sooner than with one more read
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Spilled:
         self._parts: dict[int, list[int]] = {}  # of each set that was split
         self._waiting: dict[int, _Split] = {}  # sets whose rows are still to be moved to their parts
         self._unsettled: set[int] = set()  # these parts
+        self._changes = 0  # how often sets were split or moved
+        self._last: tuple[tuple[int, bytes], list[_Stretch]] = (-1, b""), []  # what was asked for, and where it is
         self._settling = Lock()  # several columns may be counted at a time
         # threads of its own: work that is done side by side may come here, and must not wait for the same threads
         self._pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="shoal-spill")
@@ -78,6 +81,10 @@ class Spilled:
     def fill(self, column: int, start: int, keys: Keys) -> None:
         """The keys of some rows, before any set is split."""
         self._write(column, 0, start, keys.astype(self._dtypes[column], copy=False))
+
+    def filled(self) -> Spilled:
+        """The columns, when all rows are there."""
+        return self
 
     def close(self) -> None:
         """Give the room back."""
@@ -96,7 +103,7 @@ class Spilled:
             keys = self._read(column, stretch)
             found = np.zeros((len(stretch.which), n_keys), dtype=np.int64)
             kernels.count_keys(keys, stretch.starts, stretch.ends, found)
-            np.add.at(counts, stretch.which, found)
+            _add(counts, stretch.which, found)
         return counts
 
     def count_pairs(self, ids: Ids, column: int, n_keys: int, other: int, n_others: int) -> Counts:
@@ -107,7 +114,7 @@ class Spilled:
             found = np.zeros((len(stretch.which), n_keys, n_others), dtype=np.int64)
             keys, others = self._read(column, stretch), self._read(other, stretch)
             kernels.count_pairs(keys, others, stretch.starts, stretch.ends, found)
-            np.add.at(counts, stretch.which, found)
+            _add(counts, stretch.which, found)
         return counts
 
     def keys(self, one: int, column: int) -> Keys:
@@ -135,7 +142,7 @@ class Spilled:
             branch = np.empty(len(keys), dtype=np.int32)
             found = np.zeros((len(stretch.which), n_branches), dtype=np.int64)
             kernels.branches(keys, per_code, branch_of[stretch.which], stretch.starts, stretch.ends, branch, found)
-            np.add.at(sizes, stretch.which, found)
+            _add(sizes, stretch.which, found)
         for i, one in enumerate(ids.tolist()):
             self._waiting[one] = _Split(column, per_code, branch_of[i], sizes[i])
         return self._number(ids, sizes)
@@ -148,6 +155,7 @@ class Spilled:
                 self._move_all(np.array(waiting, dtype=np.int64), list(self._waiting.values()))
                 self._waiting.clear()
                 self._unsettled.clear()
+                self._changes += 1
 
     def _move_all(self, ids: Ids, splits: list[_Split]) -> None:
         """Sort the rows of some sets by branch, and write them to the other side."""
@@ -174,7 +182,7 @@ class Spilled:
                 )
                 found[own] = counted
             runs = self._runs(ids, stretch, found, place)
-            np.add.at(place, stretch.which, found)
+            _add(place, stretch.which, found)
             list(self._pool.map(partial(self._move, stretch, branch, found, runs), range(len(self._dtypes))))
 
     def _move(self, stretch: _Stretch, branch: Keys, found: Counts, runs: Runs, column: int) -> None:
@@ -208,6 +216,7 @@ class Spilled:
 
     def _number(self, ids: Ids, sizes: Counts) -> Ids:
         new = np.full(sizes.shape, -1, dtype=np.int64)
+        self._changes += 1
         for i, one in enumerate(ids.tolist()):
             self._parts[one] = []
             start = self._starts[one]
@@ -235,6 +244,7 @@ class Spilled:
             list(self._pool.map(partial(self._fetch, stretch, here), range(len(self._dtypes))))
         for one in again:
             self._void(one)
+        self._changes += 1
 
     def _fetch(self, stretch: _Stretch, here: NDArray[np.bool_], column: int) -> None:
         """Copy some rows of a stretch to the other side; all others there stay as they are."""
@@ -256,11 +266,15 @@ class Spilled:
         for part in self._parts[one]:
             yield from self._pieces(part)
 
-    def _stretches(self, ids: Ids) -> Iterator[_Stretch]:
-        """The rows of some sets, as `_grouped`."""
-        return self._grouped(
-            [(*piece, number) for number, one in enumerate(ids.tolist()) for piece in self._pieces(one)]
-        )
+    def _stretches(self, ids: Ids) -> list[_Stretch]:
+        """The rows of some sets, as `_grouped`; mostly the same sets are asked for by one column after another."""
+        asked = self._changes, ids.tobytes()
+        last, stretches = self._last
+        if last != asked:
+            places = [(*piece, number) for number, one in enumerate(ids.tolist()) for piece in self._pieces(one)]
+            stretches = list(self._grouped(places))
+            self._last = asked, stretches
+        return stretches
 
     def _grouped(self, places: list[tuple[int, int, int, int]]) -> Iterator[_Stretch]:
         """Rows at (side, start, end) of numbered sets, in as few reads as can be, none longer than a chunk."""
@@ -276,7 +290,7 @@ class Spilled:
             while stop < len(pieces):
                 other, first, last, _ = pieces[stop]
                 # rows in between are read for nothing, as long as they are few
-                if other != side or max(last, end) - start > self._chunk or first - end > used + 4096:
+                if other != side or max(last, end) - start > self._chunk or first - end > used + GAP:
                     break
                 used, end, stop = used + last - first, max(last, end), stop + 1
             own = pieces[at:stop]
@@ -301,3 +315,11 @@ class Spilled:
 
     def _at(self, column: int, side: int, start: int) -> int:
         return self._places[column] + (side * self._n_rows + start) * self._dtypes[column].itemsize
+
+
+def _add(counts: Counts, which: Ids, found: Counts) -> None:
+    """Add what was found in the parts of some sets to what is known of them."""
+    if len(np.unique(which)) == len(which):  # nearly always, and much faster
+        counts[which] += found
+    else:
+        np.add.at(counts, which, found)

@@ -18,7 +18,7 @@ from shoal.data.pieces import Pieces
 from shoal.data.sources import Source, open_source
 from shoal.data.table import Codes, Column, Table, count_codes, smallest_dtype
 from shoal.engines.base import Feature
-from shoal.engines.memory import SortedEngine
+from shoal.engines.memory import Sorted, SortedColumns, SortedEngine
 from shoal.engines.outlook import Outlook
 from shoal.engines.spilled import CHUNK, Spilled
 
@@ -31,7 +31,8 @@ class StreamRows:
     source
         A path, a PyArrow dataset, a `Query`, an open `Source`, or a table in memory.
     batch, chunk
-        How many rows to hold in memory at a time: of all columns while reading, of one while counting.
+        How many rows to hold in memory at a time: of all columns while reading, of one while counting. Fewer rows than
+        `chunk` are counted in memory.
     """
 
     def __init__(self, source: Any, *, batch: int = BATCH, chunk: int = CHUNK) -> None:
@@ -92,7 +93,7 @@ class StreamEngine(SortedEngine):
     target, sensitive
         Columns by their entries.
     chunk
-        How many rows of a column to hold in memory at a time.
+        How many rows of a column to hold in memory at a time; of no more rows than that, all columns are held.
     """
 
     def __init__(
@@ -123,9 +124,9 @@ class StreamEngine(SortedEngine):
         return None
 
     @cached_property
-    def _nodes(self) -> Spilled:
+    def _nodes(self) -> SortedColumns:
         keys = [smallest_dtype(feature.n_codes * self.n_classes) for feature in self.features]
-        nodes = self._spilled([*keys, smallest_dtype(self.n_classes)])
+        nodes = self._room([*keys, smallest_dtype(self.n_classes)])
         start = 0
         for batch in range(self._rows.n_batches):
             classes = self._rows.codes(self._target, batch)
@@ -137,15 +138,15 @@ class StreamEngine(SortedEngine):
             side_by_side(fill, range(len(self.features)), rows=len(classes) * len(self.features))
             nodes.fill(len(self.features), start, classes)
             start += len(classes)
-        return nodes
+        return nodes.filled()
 
     @cached_property
-    def _spans(self) -> Spilled:
+    def _spans(self) -> SortedColumns:
         public = [
             (feature, column) for feature, column in zip(self.features, self._columns, strict=True) if feature.public
         ]
         columns = [self._target, *self._sensitive, *(column for _, column in public)]
-        spans = self._spilled(
+        spans = self._room(
             [
                 smallest_dtype(self.n_classes),
                 *(np.dtype(np.int32) for _ in self._sensitive),
@@ -158,7 +159,7 @@ class StreamEngine(SortedEngine):
             for number, codes in enumerate(found):
                 spans.fill(number, start, codes)
             start += len(found[0])
-        return spans
+        return spans.filled()
 
     @cached_property
     def _outlook(self) -> Outlook:
@@ -168,7 +169,9 @@ class StreamEngine(SortedEngine):
         ]
         return Outlook(self.features, counts, self.n_people, self.n_classes)
 
-    def _spilled(self, dtypes: Sequence[np.dtype[Any]]) -> Spilled:
+    def _room(self, dtypes: Sequence[np.dtype[Any]]) -> Spilled | _Held:
+        if self.n_people <= self._chunk:
+            return _Held(dtypes, self.n_people)
         self._opened.append(Spilled(dtypes, self.n_people, self._chunk))
         return self._opened[-1]
 
@@ -176,3 +179,18 @@ class StreamEngine(SortedEngine):
         """Give the room back."""
         for spilled in self._opened:
             spilled.close()
+
+
+class _Held:
+    """Columns that are filled a batch at a time, of so few rows that reading them again and again would be a waste."""
+
+    def __init__(self, dtypes: Sequence[np.dtype[Any]], n_rows: int) -> None:
+        self._columns = [np.empty(n_rows, dtype=dtype) for dtype in dtypes]
+
+    def fill(self, column: int, start: int, keys: NDArray[Any]) -> None:
+        """As `Spilled.fill`."""
+        self._columns[column][start : start + len(keys)] = keys
+
+    def filled(self) -> Sorted:
+        """The columns, as the memory engine has them."""
+        return Sorted(self._columns)

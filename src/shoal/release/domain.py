@@ -152,7 +152,7 @@ class Atoms:
         self.n_known = len(attribute.values) if attribute.type == "categorical" else len(self.thresholds) + 1
         self.n = self.n_known + attribute.missing
 
-    @property
+    @cached_property
     def possible(self) -> NDArray[np.bool_]:
         """Which atoms hold a value of the domain at all."""
         if self.attribute.type == "categorical":
