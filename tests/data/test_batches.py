@@ -306,6 +306,7 @@ def test_duckdb(tmp_path: Path) -> None:
         (f"postgresql://h/d?user=me&password={CANARY}", "SELECT 1", "password-in-source"),
         (f"postgresql://me:{CANARY}@[h/d", "SELECT 1", "password-in-source"),
         (f"postgresql://h/d?sslpassword={CANARY}", "SELECT 1", "password-in-source"),
+        (f"postgresql://h/d?pass%77ord={CANARY}", "SELECT 1", "password-in-source"),
         (f"duckdb:md:d?motherduck_token={CANARY}", "SELECT 1", "password-in-source"),
     ],
 )

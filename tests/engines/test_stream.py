@@ -312,6 +312,24 @@ def test_a_moment_is_the_same_beside_whatever_others(tmp_path: Path) -> None:
     assert predict_file(release, days, tmp_path / "answers.csv") == 800
 
 
+@pytest.mark.parametrize("classes", [pa.int64(), pa.float64(), pa.decimal128(10, 1)])
+def test_a_target_of_numbers(classes: pa.DataType) -> None:
+    z = np.arange(1500) % 6
+    table = pa.table({"x": z, "sick": pa.array(z % 3).cast(pa.float64()).cast(classes)})
+    mined = [AnonymousTreeClassifier(20, engine=engine).fit(table, "sick").release_ for engine in ("memory", "stream")]
+    assert mined[0].to_json() == mined[1].to_json()
+    assert audit(mined[0], table, engine="stream").to_json() == audit(mined[0], table).to_json()
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_a_target_of_numbers_that_are_not_told_apart(engine: str) -> None:
+    z = np.arange(600) % 3
+    tree = AnonymousTreeClassifier(20, engine=engine).fit({"x": z, "t": 10**15 + z}, "t")
+    assert tree.release_.classes == tuple(str(10**15 + i) for i in range(3))
+    with pytest.raises(ShoalError, match="cannot be told apart"):
+        AnonymousTreeClassifier(20, engine=engine).fit({"x": z, "t": 2**53 + z}, "t")
+
+
 def test_what_batches_cannot_do() -> None:
     people = {"age": [1, 2, 3, 4] * 10, "who": list(range(20)) * 2, "t": ["x", "y"] * 20}
     with pytest.raises(ShoalError, match="name the target's column"):

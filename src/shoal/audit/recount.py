@@ -102,7 +102,8 @@ def fit_target(release: TreeRelease, column: Column) -> Column:
         n = column.n_missing
         raise DataError("target-missing", f"The target {column.name!r} is missing in {n} row(s). Remove them first.")
     position = {value: code for code, value in enumerate(release.classes)}
-    code_of = np.array([position.get(value, -1) for value in column.names], dtype=np.int64)
+    # a column of counted entries has one for missing, even if no row has it
+    code_of = np.array([*(position.get(value, -1) for value in column.names), -1], dtype=np.int64)
     codes = code_of[column.codes]
     unknown = column.rows(codes < 0)
     if unknown:
@@ -111,4 +112,4 @@ def fit_target(release: TreeRelease, column: Column) -> Column:
             f"{unknown} row(s) have a value of the target {column.name!r} that the release does not "
             "declare. Are these the rows it was learned from?",
         )
-    return Column(column.name, "categorical", codes, release.classes, weights=column.weights)
+    return Column(column.name, "categorical", np.maximum(codes, 0), release.classes, weights=column.weights)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -115,7 +116,8 @@ def is_database(source: Any) -> bool:
 
 def _tells_password(source: str) -> bool:
     """Whether something in a source may be a secret: what stands between user and host, or a setting by its name."""
-    return bool(re.search(r"//[^/@]*:[^/@]*@|(?i:password|secret|token|_key)[^=&]*=", source))
+    pattern = r"//[^/@]*:[^/@]*@|(?i:password|secret|token|_key)[^=&]*="
+    return any(re.search(pattern, text) for text in (source, unquote(source)))
 
 
 def _as_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -63,6 +63,11 @@ def as_categorical(column: Column) -> Column:
     if column.kind == "categorical":
         # a missing that no row has any more would be refused in a target
         return _in_own_order(column.compact() if column.missing else column)
-    names = tuple(map(number_text, column.numbers))
+    if column.integer and np.abs(column.numbers).max(initial=0) >= 2**53:
+        raise DataError(
+            "target-numbers",
+            f"The target {column.name!r} has whole numbers beyond 2**53, which cannot be told apart. Make them texts.",
+        )
+    names = tuple(str(int(number)) if column.integer else number_text(number) for number in column.numbers)
     labels: Literal["integer", "number"] = "integer" if column.integer else "number"
     return replace(column, kind="categorical", values=names, integer=False, bounds=None, labels=labels)

@@ -217,7 +217,7 @@ def to_spark(release: TreeRelease, proba: bool = False) -> Any:
     """The prediction as a Spark column, or with `proba` a dict from each class to the column of its share.
 
     It is an expression of Spark's own, so no row goes through Python. Values that no branch takes are answered as by
-    `to_sql`. See the how-to about Spark.
+    `to_sql`. Columns must have the types that were mined from, or texts. See the how-to about Spark.
     """
     from pyspark.sql import functions as F
 
