@@ -75,7 +75,7 @@ def with_places(frame: Any, column: str, values: NDArray[np.float64], name: str)
     inner = np.nextafter(values, np.inf)
     splits = np.concatenate([[-np.inf], inner[inner < np.inf], [np.inf]])
     found = name + "_bucket"
-    buckets = Bucketizer(inputCol=column, outputCol=found, handleInvalid="keep")
+    buckets: Any = Bucketizer(inputCol=column, outputCol=found, handleInvalid="keep")
     if is_remote():
         buckets.setSplits(splits.tolist())
     else:
