@@ -23,6 +23,7 @@ from shoal import AnonymousTreeClassifier, DataError, EntropyDiversity, KAnonymi
 from shoal.anonymize import Mondrian, TopDownSpecialization, TreeAnonymizer
 from shoal.data import spark_dictionaries
 from shoal.data.blocks import Block
+from shoal.data.spark_codes import Entries, coded, with_places
 from shoal.engines import spark as spark_engine
 from shoal.engines.spark import SparkEngine, SparkRows
 from shoal.engines.spark_tasks import Count
@@ -127,6 +128,34 @@ def test_many_numbers_are_cut_where_they_would_be_in_memory(spark: Any, folder: 
         assert mined(folder, "spark", **how).to_json() == mined(folder, "memory", **how).to_json()
 
 
+def test_places_among_numbers(spark: Any) -> None:
+    """As NumPy finds them, at the ends of all numbers and between neighbours too."""
+    least, most = np.nextafter(0, 1), np.finfo(float).max
+    values = np.array([-np.inf, -most, -least, 0.0, least, 1.0, np.nextafter(1, 2), most])
+    asked = np.concatenate([values, [-0.0, 0.5, 2.0, -3.0, np.inf, np.nextafter(most, 0)]])
+    for known in (values, values[2:4]):
+        frame = spark.createDataFrame(pa.table({"d": pa.array([*asked, None])})).coalesce(1)
+        found = with_places(frame, "d", known, "at").toArrow().column("at").to_pylist()
+        below = np.searchsorted(known, asked)
+        below[asked > most] = min(len(known) - 1, int(below[asked > most][0])) if known[-1] == most else len(known)
+        assert found == [*below.tolist(), None]
+
+
+def test_an_entry_that_was_not_counted_has_no_code(spark: Any) -> None:
+    frame = spark.createDataFrame(pa.table({"c0": ["a", "b", None], "c1": [1.0, 2.5, 3.0]})).coalesce(1)
+    texts, cut = Entries(pa.array(["b", "a"]), null=True), Entries(pa.array([2.0, 3.0]), null=False, exact=False)
+    assert coded(frame, [texts, cut]).toArrow().to_pydict() == {"c0": [1, 0, 2], "c1": [0, 1, 1]}
+    for others in (
+        [Entries(pa.array(["b"]), null=True), cut],
+        [Entries(pa.array(["b", "a"]), null=False), cut],
+        [texts, Entries(pa.array([2.0]), null=False, exact=False)],
+        [texts, Entries(pa.array([1.0, 2.0, 3.0]), null=False)],
+    ):
+        with pytest.raises(DataError, match="did not finish") as refusal, guarded():
+            coded(frame, others).toArrow()
+        assert refusal.value.code == "spark-failed"
+
+
 def jobs(spark: Any) -> int:
     """How many jobs Spark has run, by its own tracker."""
     return len(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
@@ -150,10 +179,16 @@ def test_there_are_as_many_jobs_as_rounds_and_some_more(
     assert others[0] == others[1] < 20
 
 
-def test_no_row_reaches_the_driver(spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_row_reaches_the_driver_and_no_value_a_python_worker(
+    spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     frame = spark.read.parquet(str(folder))
-    taken = []
+    taken, seen = [], set()
     kind = type(frame)
+    to_python = kind.mapInArrow
+    monkeypatch.setattr(
+        kind, "mapInArrow", lambda self, *args: seen.update(of for _, of in self.dtypes) or to_python(self, *args)
+    )
     for name in ("collect", "toArrow", "toPandas", "toLocalIterator", "take"):
         fetch = getattr(kind, name)
         monkeypatch.setattr(
@@ -163,6 +198,7 @@ def test_no_row_reaches_the_driver(spark: Any, folder: Path, monkeypatch: pytest
     audit(release, frame, engine="spark")
     assert len(taken) > 5
     assert max(taken) < 200  # the table has 8,000
+    assert seen == {"int", "binary"}  # codes, and blocks of them
 
 
 def test_columns_that_are_not_asked_for_are_never_looked_at(spark: Any, folder: Path) -> None:

@@ -72,10 +72,10 @@ def with_places(frame: Any, column: str, values: NDArray[np.float64], name: str)
     from pyspark.sql.utils import is_remote
 
     # a bucket has its lower bound and not its upper one, and here it is the other way round
-    inner = np.nextafter(values, np.inf)
-    splits = np.concatenate([[-np.inf], inner[inner < np.inf], [np.inf]])
+    inner = np.nextafter(values[values < np.finfo(np.float64).max], np.inf)
+    splits = np.concatenate([[-np.inf], inner, [np.inf]])
     found = name + "_bucket"
-    buckets = Bucketizer(inputCol=column, outputCol=found, handleInvalid="keep")
+    buckets: Any = Bucketizer(inputCol=column, outputCol=found, handleInvalid="keep")
     if is_remote():
         buckets.setSplits(splits.tolist())
     else:
