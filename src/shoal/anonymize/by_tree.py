@@ -215,7 +215,8 @@ class _Generaliser:
         distinct = list(dict.fromkeys(of_span))
         runs = runs_of(atoms, distinct)
         n_atoms = np.diff(np.concatenate([[0], np.cumsum(runs.end - runs.first)])[runs.start])
-        order = np.lexsort([n_atoms, runs.first[runs.start[:-1]], [value.is_all for value in distinct]])
+        is_all = np.array([value.is_all for value in distinct])
+        order = np.lexsort([n_atoms, runs.first[runs.start[:-1]], is_all])
         found = [distinct[i] for i in order]
         position = {value: code for code, value in enumerate(found)}
         codes = np.array([position[value] for value in of_span], dtype=np.int64)[self.of_row]
