@@ -10,7 +10,7 @@ from typing import Any
 from shoal.papers.data import Data
 from shoal.papers.registry import Measured, Parameters, Point, Unit, recipe
 from shoal.papers.sharing import compare_generators
-from shoal.papers.sharing_data import fold, read_sharing
+from shoal.papers.sharing_data import fold, read_in_intervals
 from shoal.papers.sharing_private import compare_publishers
 from shoal.privacy import RecursiveDiversity, SimpleDiversity
 
@@ -21,10 +21,10 @@ GENERATORS = {
     "pgen": "PGEN",
     "basegen": "BASEGEN",
     "bagging": "BAGGING",
-    "pgen-counts": "PGEN, classes counted",
+    "pgen-people": "PGEN, as many rows as people",
     "bagging-shares": "BAGGING by shares",
 }
-PUBLISHERS = {"atp": "ATP", "ldm": "LDM", "opti": "OPTI", "ldd": "LDD"}
+PUBLISHERS = {"atp": "ATP", "atp-hits": "ATP by hits", "ldm": "LDM", "opti": "OPTI", "ldd": "LDD"}
 MEASURES = {"accuracy": "accuracy", "class_match": "class match", "path_match": "path match", "cm": "CM"}
 # about how many seconds one fold with ten numbers of owners takes, and one requirement
 GENERATING = {"adult": 840.0, "nursery": 11.0, "car": 4.0, "cmc": 14.0}
@@ -55,7 +55,7 @@ def _averages(pairs: Iterable[tuple[tuple[Any, ...], float]]) -> dict[tuple[Any,
 
 @recipe("sharing")
 class Sharing:
-    """What joint models learn from the unpruned trees of one to ten owners.
+    """What joint models learn from the trees of one to ten owners.
 
     Parameters of experiments: `tables`, `folds`, `passes` and `shares` (of the rows) by table, `owners`; and what is
     shown: `measure`, `learners`, `methods`, and by which of ``"table"``, ``"learner"`` and ``"method"`` there are
@@ -73,7 +73,7 @@ class Sharing:
 
     def measure(self, options: Parameters, data: Data) -> Any:
         """A line for each method, learner and number of owners."""
-        task = read_sharing(data.folder, options["table"])
+        task = read_in_intervals(data.folder, options["table"])
         train, test = fold(task.rows.n_rows, options["fold"], share=options["share"])
         seed = 1000 * options["fold"] + options["pass"]
         return compare_generators(task, train, test, owners=options["owners"], seed=seed)
@@ -119,7 +119,7 @@ class SharingPrivate:
 
     def measure(self, options: Parameters, data: Data) -> Any:
         """A line for each method and learner; where nothing can be published it says why."""
-        task = read_sharing(data.folder, options["table"])
+        task = read_in_intervals(data.folder, options["table"])
         train, test = fold(task.rows.n_rows, options["fold"], share=options["share"])
         seed = 1000 * options["fold"] + options["pass"]
         asked = options["diversity"]
@@ -144,6 +144,7 @@ class SharingPrivate:
         if parameters["lead"]:
             yield from _leads(found)
             yield from _kept(measured)
+            yield from _broken(measured)
 
 
 def _place(asked: Sequence[float]) -> tuple[str, str]:
@@ -162,6 +163,18 @@ def _kept(measured: Sequence[Measured]) -> Iterator[Point]:
     for (table, kind, x, method), share in found.items():
         if (table, kind, x) in hard:
             yield Point(PUBLISHERS[method], x, share, f"{NAMES[table]}, {kind}: runs with a release, %")
+
+
+def _broken(measured: Sequence[Measured]) -> Iterator[Point]:
+    """Of trees that ATP pruned by hits and misses: the share of those whose rows break the requirement."""
+    found = _averages(
+        ((each.options["table"], *_place(each.options["diversity"])), 100 * line["broken"])
+        for each in measured
+        for line in each.result
+        if "broken" in line
+    )
+    for (table, kind, x), share in found.items():
+        yield Point(PUBLISHERS["atp-hits"], x, share, f"{NAMES[table]}, {kind}: trees that an audit refuses, %")
 
 
 def _leads(found: Mapping[tuple[Any, ...], float]) -> Iterator[Point]:
