@@ -9,10 +9,16 @@ import pytest
 from shoal import AnonymousTreeClassifier, to_table
 from shoal.anonymize import TreeAnonymizer
 from shoal.papers.sharing import compare_generators, together, vote
-from shoal.papers.sharing_data import SharingTable, fold, share_rows
+from shoal.papers.sharing_data import SharingTable, fold, in_intervals, share_rows
 from shoal.papers.sharing_private import combined_cm, compare_publishers, exact_rows
-from shoal.papers.sharing_sweep import averages, sweep
 from shoal.privacy import RecursiveDiversity, SimpleDiversity
+
+
+@pytest.fixture(autouse=True)
+def few_rows_of_pseudo_data(monkeypatch):
+    for module in ("sharing", "sharing_private"):
+        monkeypatch.setattr(f"shoal.papers.{module}.SIZE", 500)
+
 
 ROWS = to_table(
     {
@@ -75,10 +81,11 @@ def test_cm_of_a_table_is_over_its_groups():
 def test_exact_rows_have_the_published_classes():
     table = TreeAnonymizer(privacy=20, reproducible=True).fit(ROWS, "c").release_
     tree = AnonymousTreeClassifier(privacy=20, domain=TASK.domain(TASK.public)).fit(ROWS, "c").release_
-    for release in (table, tree):
-        rows = exact_rows(release, 0)
+    # of a tree as many rows as are asked for
+    for release, times in ((table, 1), (tree, 10)):
+        rows = exact_rows(release, 0, 10 * ROWS.n_rows)
         assert rows.names == ROWS.names
-        assert rows["c"].counts().tolist() == ROWS["c"].counts().tolist()
+        assert rows["c"].counts().tolist() == (times * ROWS["c"].counts()).tolist()
 
 
 def test_generators_from_one_and_two_owners():
@@ -87,11 +94,11 @@ def test_generators_from_one_and_two_owners():
     by = {(line["method"], line["learner"], line["owners"]): line for line in lines}
     assert len(by) == len(lines) == 3 + 2 * (2 + 3 + 3 + 1)
     # with one owner the joint tree is his own
-    one = {by[method, "tree", 1]["accuracy"] for method in ("pgen", "pgen-counts", "basegen", "bagging")}
+    one = {by[method, "tree", 1]["accuracy"] for method in ("pgen", "pgen-people", "basegen", "bagging")}
     assert len(one) == 1
     assert all(0 <= line["accuracy"] <= 1 and 0 <= line["class_match"] <= 1 for line in lines)
     assert {key for key, line in by.items() if "path_match" in line} == {
-        (method, "tree", n) for method in ("pgen", "pgen-counts") for n in (1, 2)
+        (method, "tree", n) for method in ("pgen", "pgen-people") for n in (1, 2)
     }
     assert lines == compare_generators(TASK, train, test, owners=(1, 2), seed=3)
 
@@ -113,23 +120,23 @@ def test_publishers_keep_the_requirement_or_say_why_not(owners):
     assert "accuracy" not in no
 
 
-def test_the_whole_sweep_has_ten_folds_of_five_passes():
-    jobs = sweep(quick=False)
-    runs = {(job.table, job.number, job.seed) for job in jobs if job.figures == "10-13"}
-    assert len(runs) == 4 * 50
-    assert {job.owners for job in jobs if job.figures == "16"} == {(10,)}
-    # Adult: 18 of (c, l) and 13 simple; Nursery 16 and 4
-    assert sum(job.figures == "14-15" for job in jobs) == 50 * (18 + 13 + 16 + 4)
-    quick = sweep(quick=True, tables=["nursery"])
-    assert {job.requirement for job in quick if job.requirement is not None} <= {job.requirement for job in jobs}
+def test_numbers_are_cut_into_ten_intervals_of_equal_width():
+    column = in_intervals(to_table({"n": [0, 1, 9.9, 10, 55, 99, 100, 2, 3, 4, 5, 6]})["n"])
+    assert column.names[:2] == ("0: 0 to 10", "1: 10 to 20")
+    assert column.names[-1] == "9: 90 to 100"
+    assert column.codes.tolist() == [0, 0, 0, 1, 5, 9, 9, 0, 0, 0, 0, 0]
+    # ten different numbers or fewer stay as they are
+    few = in_intervals(to_table({"n": [3, 1, 200, 1]})["n"])
+    assert few.names == ("0: 1", "1: 3", "2: 200")
+    assert few.codes.tolist() == [1, 0, 2, 0]
 
 
-def test_averages_keep_settings_apart():
-    lines = [
-        {"table": "car", "owners": 1, "accuracy": 0.5, "path_match": 0.25},
-        {"table": "car", "owners": 1, "accuracy": 1.0},
-        {"table": "car", "owners": 2, "why": "no"},
-    ]
-    one, two = averages(lines)
-    assert (one["runs"], one["accuracy"], one["path_match"]) == (2, 0.75, 0.25)
-    assert (two["runs"], two["failed"], two["why"]) == (1, 1, "no")
+def test_trees_pruned_by_estimated_hits_are_audited_and_told():
+    """Of 40 people 12 have class 0 in one leaf and 28 are 14 each of 1 and 2 in another."""
+    rows = to_table({"a": ["x"] * 40 + ["y"] * 20, "c": ["0"] * 12 + ["1"] * 14 + ["2"] * 14 + ["0"] * 20})
+    task = SharingTable(rows, "c", ("a",), {})
+    (line,) = compare_publishers(task, np.arange(60), np.arange(60), SimpleDiversity(2), methods=["atp-hits"])
+    # y has class 0 alone and is merged with x: 32 of 60 have class 0, by estimate 20 + 26 / 2
+    assert line["broken"] == 1
+    (exact,) = compare_publishers(task, np.arange(60), np.arange(60), SimpleDiversity(2), methods=["atp"])
+    assert exact["why"].startswith("impossible")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tian et al. (2012), Fig. 10 to 13: what can be learned from the trees of one to ten owners."""
+"""Tian et al. (2012), Fig. 10 to 13: what can be learned from the unpruned trees of one to ten owners."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shoal.trees import AnonymousTreeClassifier
 
 Answers = NDArray[np.str_]
 PATH_OWNERS = 5  # paths are compared up to so many owners, as in Fig. 13
-TIMES = 10  # as many rows of pseudo-data as people: line 3 of the paper's Fig. 9 leaves their number to the user
+SIZE = 50_000  # rows of pseudo-data of all owners together: Sect. 5.3 lets the user say how large that table is
 
 # the joint models that are learned: C4.5 with its own pruning, naive Bayes, one conjunctive rule
 LEARNERS: dict[str, Callable[[], Any]] = {
@@ -29,10 +29,10 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 }
 
 
-def usual_tree(rows: Table, task: SharingTable) -> TreeRelease:
-    """The tree that an owner learns as usual, with no thought of privacy: the same C4.5 that joint trees are."""
+def unpruned_tree(rows: Table, task: SharingTable) -> TreeRelease:
+    """The C4.5 tree of one owner with nothing pruned, not even for privacy."""
     features = [name for name in rows.names if name != task.target]
-    tree = AnonymousTreeClassifier(privacy=1, variant="c45", domain=task.domain(features))
+    tree = AnonymousTreeClassifier(privacy=1, variant="c45", pruning="none", domain=task.domain(features))
     release: TreeRelease = tree.fit(rows, task.target).release_
     return release
 
@@ -82,9 +82,9 @@ def compare_generators(
     """One pass of one fold of Fig. 10 to 13.
 
     ``basis`` learns from the pooled rows. ``pgen`` learns from pseudo-data of the owners' trees as the paper makes it,
-    from hits and misses, ten times as many rows as people; ``pgen-people`` from only as many; ``basegen`` from even rows
-    that the trees label, ten times as many too. ``bagging`` is the vote of the trees, ``bagging-shares`` the average of
-    their shares. With one owner his tree itself is the joint tree, as in the paper.
+    from hits and misses, 50,000 rows; ``pgen-people`` from as many rows as there are people; ``basegen`` from 50,000
+    even rows that the trees label. ``bagging`` is the vote of the trees, ``bagging-shares`` the average of their
+    shares. With one owner his tree itself is the joint tree, as in the paper.
     """
     tested = task.rows.take(test)
     right = truth(tested, task.target)
@@ -92,7 +92,7 @@ def compare_generators(
     told = {name: answers(model, tested) for name, model in basis.items()}
     found = [_line("basis", name, 0, told[name], right, told[name]) for name in learners]
     for n in owners:
-        trees = [usual_tree(task.rows.take(rows), task) for rows in share_rows(train, n, seed)]
+        trees = [unpruned_tree(task.rows.take(rows), task) for rows in share_rows(train, n, seed)]
         for method, shares in (("bagging", False), ("bagging-shares", True)):
             found.append(_line(method, "tree", n, vote(trees, tested, shares=shares), right, told.get("tree")))
         for method, rows in _generated(trees, seed).items():
@@ -114,9 +114,14 @@ def compare_generators(
 def _generated(trees: Sequence[TreeRelease], seed: int) -> Mapping[str, Table]:
     """The pseudo-data of all owners."""
     rng = np.random.default_rng(seed)
+    people = sum(tree.n_people for tree in trees)
+
+    def size(tree: TreeRelease) -> int:
+        return round(SIZE * tree.n_people / people)
+
     makers: dict[str, Callable[[TreeRelease], PseudoData]] = {
-        "pgen": lambda tree: pseudo_data(tree, TIMES * tree.n_people, classes="hits", random_state=rng),
-        "basegen": lambda tree: uniform_data(tree, TIMES * tree.n_people, random_state=rng),
+        "pgen": lambda tree: pseudo_data(tree, size(tree), classes="hits", random_state=rng),
+        "basegen": lambda tree: uniform_data(tree, size(tree), random_state=rng),
         "pgen-people": lambda tree: pseudo_data(tree, classes="hits", random_state=rng),
     }
     return {name: together([make(tree).table for tree in trees]) for name, make in makers.items()}

@@ -17,9 +17,9 @@ from shoal.data import Table
 from shoal.data.table import smallest_dtype
 from shoal.errors import PromiseError
 from shoal.evaluate import classification_metric, drawn_rows
-from shoal.papers.sharing import LEARNERS, TIMES, answers, together, truth, usual_tree, vote
+from shoal.papers.sharing import LEARNERS, SIZE, answers, together, truth, unpruned_tree, vote
 from shoal.papers.sharing_data import Rows, SharingTable, share_rows
-from shoal.privacy import RecursiveDiversity, Requirement, SimpleDiversity, claims
+from shoal.privacy import Requirement, SimpleDiversity, claims
 from shoal.release import TableRelease, TreeRelease
 from shoal.share import paths_of, pseudo_data
 from shoal.trees import AnonymousTreeClassifier
@@ -28,22 +28,11 @@ from shoal.trees.atp import prune_by_merging
 Release = TreeRelease | TableRelease
 SECONDS = 2.0  # of K-Optimize's search, for each owner's table
 
-# the requirements of Sect. 7.3; of Adult those that the paper plots, and the simple ones beyond to show where it ends
-REQUIREMENTS: dict[str, list[Requirement]] = {
-    "adult": [
-        *(RecursiveDiversity(c, n) for c in (20, 10, 5) for n in range(2, 8)),
-        *(SimpleDiversity(n) for n in range(2, 15)),
-    ],
-    "nursery": [
-        *(RecursiveDiversity(c, n) for c in (20, 15, 10, 5) for n in range(2, 6)),
-        *(SimpleDiversity(n) for n in range(2, 6)),
-    ],
-}
 METHODS = ("atp", "atp-hits", "ldm", "opti", "ldd")
 
 
 def publish(method: str, rows: Table, task: SharingTable, requirement: Requirement) -> Release:
-    """What one owner publishes: a C4.5 tree that is pruned (ATP), a k-ADET ID3 tree (LDM), or a generalised table.
+    """What one owner publishes: a pruned C4.5 tree (ATP), a k-ADET ID3 tree (LDM), or a generalised table.
 
     ATP counts the classes of what it merges. ``atp-hits`` is ATP as the paper has it, which estimates them (Eq. 2 and
     3): nobody's promise, and not audited here. OPTI is K-Optimize by the classification metric, which may leave rows
@@ -56,9 +45,9 @@ def publish(method: str, rows: Table, task: SharingTable, requirement: Requireme
         If the method finds nothing that keeps the requirement.
     """
     if method == "atp-hits":
-        return prune_by_merging(usual_tree(rows, task), requirement, by="hits")
+        return prune_by_merging(unpruned_tree(rows, task), requirement, by="hits")
     if method == "atp":
-        tree = prune_by_merging(usual_tree(rows, task), requirement)
+        tree = prune_by_merging(unpruned_tree(rows, task), requirement)
         verdict = audit(tree, rows, privacy=requirement)
         if not verdict.holds:
             raise PromiseError("audit-failed", "The pruned tree failed its audit and is withheld.")
@@ -123,7 +112,12 @@ def compare_publishers(
             said = vote([single], tested, shares=False)
             found.append({**line, "learner": "tree", "accuracy": float((said == right).mean())})
             continue
-        learned = together([exact_rows(release, 100 * seed + number) for number, release in enumerate(released)])
+        learned = together(
+            [
+                exact_rows(release, 100 * seed + number, round(SIZE * part.n_rows / len(train)))
+                for number, (release, part) in enumerate(zip(released, parts, strict=True))
+            ]
+        )
         for learner in ("tree",) if owners == 1 else ("tree", "bayes"):
             said = answers(LEARNERS[learner]().fit(learned, task.target), tested)
             found.append({**line, "learner": learner, "accuracy": float((said == right).mean())})
@@ -142,10 +136,10 @@ def _classes(release: Release) -> int:
     return int(release.groups.max()) + 1
 
 
-def exact_rows(release: Release, seed: int) -> Table:
-    """Rows to learn from: PGEN of a tree, as the paper makes it; of a table's cells values drawn evenly from each."""
+def exact_rows(release: Release, seed: int, n_rows: int) -> Table:
+    """Rows to learn from: of a tree so many, by PGEN as the paper has it; of a table's cells values drawn evenly."""
     if isinstance(release, TreeRelease):
-        return pseudo_data(release, TIMES * release.n_people, classes="hits", random_state=seed).table
+        return pseudo_data(release, n_rows, classes="hits", random_state=seed).table
     return drawn_rows(release, random_state=seed)
 
 

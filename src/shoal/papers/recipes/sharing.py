@@ -55,7 +55,7 @@ def _averages(pairs: Iterable[tuple[tuple[Any, ...], float]]) -> dict[tuple[Any,
 
 @recipe("sharing")
 class Sharing:
-    """What joint models learn from the trees of one to ten owners.
+    """What joint models learn from the unpruned trees of one to ten owners.
 
     Parameters of experiments: `tables`, `folds`, `passes` and `shares` (of the rows) by table, `owners`; and what is
     shown: `measure`, `learners`, `methods`, and by which of ``"table"``, ``"learner"`` and ``"method"`` there are
