@@ -80,12 +80,11 @@ def read_sharing(folder: Path, name: str) -> SharingTable:
 
 @cache
 def read_in_intervals(folder: Path, name: str) -> SharingTable:
-    """One of the tables with every number replaced by one of ten intervals of equal width, as Sect. 7 is read here."""
+    """One of the tables with every number replaced by one of ten intervals of equal width, as Fig. 10 to 13 are read."""
     task = read_sharing(folder, name)
     columns = [task.rows[each] for each in task.rows.names]
     rows = Table([column if column.kind == "categorical" else in_intervals(column) for column in columns])
-    pairs = {each: _in_pairs(rows[each].names) for each in task.public if task.rows[each].kind == "numeric"}
-    return replace(task, rows=rows, hierarchies={**task.hierarchies, **(pairs if task.hierarchies else {})})
+    return replace(task, rows=rows)
 
 
 def in_intervals(column: Column) -> Column:
@@ -104,11 +103,6 @@ def in_intervals(column: Column) -> Column:
     # in front, so that they sort as the numbers do
     names = tuple(f"{number}: {label}" for number, label in enumerate(labels))
     return Column(column.name, "categorical", place[column.codes].astype(np.uint8), names)
-
-
-def _in_pairs(names: Sequence[str]) -> dict[str, list[str]]:
-    """A hierarchy of intervals: two neighbours each, then all."""
-    return {f"{names[i][0]} and {names[i + 1][0]}": list(names[i : i + 2]) for i in range(0, len(names), 2)}
 
 
 def fold(n_rows: int, number: int, *, folds: int = 10, share: float = 1.0) -> tuple[Rows, Rows]:

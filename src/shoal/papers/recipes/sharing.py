@@ -10,7 +10,7 @@ from typing import Any
 from shoal.papers.data import Data
 from shoal.papers.registry import Measured, Parameters, Point, Unit, recipe
 from shoal.papers.sharing import compare_generators
-from shoal.papers.sharing_data import fold, read_in_intervals
+from shoal.papers.sharing_data import fold, read_in_intervals, read_sharing
 from shoal.papers.sharing_private import compare_publishers
 from shoal.privacy import RecursiveDiversity, SimpleDiversity
 
@@ -119,7 +119,7 @@ class SharingPrivate:
 
     def measure(self, options: Parameters, data: Data) -> Any:
         """A line for each method and learner; where nothing can be published it says why."""
-        task = read_in_intervals(data.folder, options["table"])
+        task = read_sharing(data.folder, options["table"])
         train, test = fold(task.rows.n_rows, options["fold"], share=options["share"])
         seed = 1000 * options["fold"] + options["pass"]
         asked = options["diversity"]
