@@ -9,16 +9,9 @@ import pytest
 from shoal import AnonymousTreeClassifier, to_table
 from shoal.anonymize import TreeAnonymizer
 from shoal.papers.sharing import compare_generators, together, vote
-from shoal.papers.sharing_data import SharingTable, fold, in_intervals, share_rows
+from shoal.papers.sharing_data import SharingTable, fold, share_rows
 from shoal.papers.sharing_private import combined_cm, compare_publishers, exact_rows
 from shoal.privacy import RecursiveDiversity, SimpleDiversity
-
-
-@pytest.fixture(autouse=True)
-def few_rows_of_pseudo_data(monkeypatch):
-    for module in ("sharing", "sharing_private"):
-        monkeypatch.setattr(f"shoal.papers.{module}.SIZE", 500)
-
 
 ROWS = to_table(
     {
@@ -90,7 +83,7 @@ def test_exact_rows_have_the_published_classes():
 
 def test_generators_from_one_and_two_owners():
     train, test = fold(120, 0)
-    lines = compare_generators(TASK, train, test, owners=(1, 2), seed=3)
+    lines = compare_generators(TASK, train, test, owners=(1, 2), size=500, seed=3)
     by = {(line["method"], line["learner"], line["owners"]): line for line in lines}
     assert len(by) == len(lines) == 3 + 2 * (2 + 3 + 3 + 1)
     # with one owner the joint tree is his own
@@ -100,14 +93,14 @@ def test_generators_from_one_and_two_owners():
     assert {key for key, line in by.items() if "path_match" in line} == {
         (method, "tree", n) for method in ("pgen", "pgen-people") for n in (1, 2)
     }
-    assert lines == compare_generators(TASK, train, test, owners=(1, 2), seed=3)
+    assert lines == compare_generators(TASK, train, test, owners=(1, 2), size=500, seed=3)
 
 
 @pytest.mark.parametrize("owners", [1, 2])
 def test_publishers_keep_the_requirement_or_say_why_not(owners):
     train, test = fold(120, 0)
     lines = compare_publishers(
-        TASK, train, test, RecursiveDiversity(3, 2), owners=owners, methods=["atp", "ldm"], seed=0
+        TASK, train, test, RecursiveDiversity(3, 2), owners=owners, methods=["atp", "ldm"], size=500, seed=0
     )
     learners = ["tree"] if owners == 1 else ["tree", "bayes"]
     assert [(line["method"], line["learner"]) for line in lines] == [
@@ -118,17 +111,6 @@ def test_publishers_keep_the_requirement_or_say_why_not(owners):
     (no,) = compare_publishers(TASK, train, test, SimpleDiversity(3), owners=owners, methods=["atp"])
     assert no["why"].startswith("impossible")
     assert "accuracy" not in no
-
-
-def test_numbers_are_cut_into_ten_intervals_of_equal_width():
-    column = in_intervals(to_table({"n": [0, 1, 9.9, 10, 55, 99, 100, 2, 3, 4, 5, 6]})["n"])
-    assert column.names[:2] == ("0: 0 to 10", "1: 10 to 20")
-    assert column.names[-1] == "9: 90 to 100"
-    assert column.codes.tolist() == [0, 0, 0, 1, 5, 9, 9, 0, 0, 0, 0, 0]
-    # ten different numbers or fewer stay as they are
-    few = in_intervals(to_table({"n": [3, 1, 200, 1]})["n"])
-    assert few.names == ("0: 1", "1: 3", "2: 200")
-    assert few.codes.tolist() == [1, 0, 2, 0]
 
 
 def test_trees_pruned_by_estimated_hits_are_audited_and_told():

@@ -77,12 +77,13 @@ def compare_generators(
     *,
     owners: Sequence[int] = tuple(range(1, 11)),
     learners: Sequence[str] = tuple(LEARNERS),
+    size: int = SIZE,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
     """One pass of one fold of Fig. 10 to 13.
 
     ``basis`` learns from the pooled rows. ``pgen`` learns from pseudo-data of the owners' trees as the paper makes it,
-    from hits and misses, 50,000 rows; ``pgen-people`` from as many rows as there are people; ``basegen`` from 50,000
+    from hits and misses, `size` rows; ``pgen-people`` from as many rows as there are people; ``basegen`` from `size`
     even rows that the trees label. ``bagging`` is the vote of the trees, ``bagging-shares`` the average of their
     shares. With one owner his tree itself is the joint tree, as in the paper.
     """
@@ -95,7 +96,7 @@ def compare_generators(
         trees = [unpruned_tree(task.rows.take(rows), task) for rows in share_rows(train, n, seed)]
         for method, shares in (("bagging", False), ("bagging-shares", True)):
             found.append(_line(method, "tree", n, vote(trees, tested, shares=shares), right, told.get("tree")))
-        for method, rows in _generated(trees, seed).items():
+        for method, rows in _generated(trees, size, seed).items():
             for name in learners if method != "pgen-people" else learners[:1]:
                 joint: TreeRelease | None
                 if n == 1 and name == "tree":
@@ -111,17 +112,17 @@ def compare_generators(
     return found
 
 
-def _generated(trees: Sequence[TreeRelease], seed: int) -> Mapping[str, Table]:
+def _generated(trees: Sequence[TreeRelease], size: int, seed: int) -> Mapping[str, Table]:
     """The pseudo-data of all owners."""
     rng = np.random.default_rng(seed)
     people = sum(tree.n_people for tree in trees)
 
-    def size(tree: TreeRelease) -> int:
-        return round(SIZE * tree.n_people / people)
+    def share(tree: TreeRelease) -> int:
+        return round(size * tree.n_people / people)
 
     makers: dict[str, Callable[[TreeRelease], PseudoData]] = {
-        "pgen": lambda tree: pseudo_data(tree, size(tree), classes="hits", random_state=rng),
-        "basegen": lambda tree: uniform_data(tree, size(tree), random_state=rng),
+        "pgen": lambda tree: pseudo_data(tree, share(tree), classes="hits", random_state=rng),
+        "basegen": lambda tree: uniform_data(tree, share(tree), random_state=rng),
         "pgen-people": lambda tree: pseudo_data(tree, classes="hits", random_state=rng),
     }
     return {name: together([make(tree).table for tree in trees]) for name, make in makers.items()}

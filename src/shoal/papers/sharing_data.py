@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,9 @@ from numpy.typing import NDArray
 
 from shoal.data import Table, load_hierarchies, read_table
 from shoal.data.stack import stack
-from shoal.data.table import Column
 from shoal.errors import DataError
 
 Rows = NDArray[np.int64]
-INTERVALS = 10  # of equal width, that numbers are cut into
 TARGETS = {"adult": "occupation", "nursery": "class", "car": "class", "cmc": "contraceptive_method"}
 # what an attacker may know of Adult, and whole tables are generalised in (the paper does not list it)
 ADULT_PUBLIC = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
@@ -76,33 +73,6 @@ def read_sharing(folder: Path, name: str) -> SharingTable:
         return SharingTable(rows, target, tuple(columns), {})
     hierarchies: dict[str, Any] = dict(load_hierarchies(folder / "hierarchies" / "tds", ADULT_PUBLIC))
     return SharingTable(rows, target, ADULT_PUBLIC, {**hierarchies, "age": {"intervals": [5, 10, 20]}})
-
-
-@cache
-def read_in_intervals(folder: Path, name: str) -> SharingTable:
-    """One of the tables with every number replaced by one of ten intervals of equal width, as Fig. 10 to 13 are read."""
-    task = read_sharing(folder, name)
-    columns = [task.rows[each] for each in task.rows.names]
-    rows = Table([column if column.kind == "categorical" else in_intervals(column) for column in columns])
-    return replace(task, rows=rows)
-
-
-def in_intervals(column: Column) -> Column:
-    """A numeric column as categories: intervals of equal width, or its numbers where there are no more of them.
-
-    >>> in_intervals(Column("age", "numeric", np.array([0, 1, 1]), np.array([20.0, 30.0]))).names
-    ('0: 20', '1: 30')
-    """
-    numbers = column.numbers
-    if len(numbers) <= INTERVALS:
-        labels, place = [f"{number:g}" for number in numbers], np.arange(len(numbers))
-    else:
-        edges = np.linspace(numbers.min(), numbers.max(), INTERVALS + 1)
-        place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, INTERVALS - 1)
-        labels = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
-    # in front, so that they sort as the numbers do
-    names = tuple(f"{number}: {label}" for number, label in enumerate(labels))
-    return Column(column.name, "categorical", place[column.codes].astype(np.uint8), names)
 
 
 def fold(n_rows: int, number: int, *, folds: int = 10, share: float = 1.0) -> tuple[Rows, Rows]:

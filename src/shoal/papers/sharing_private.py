@@ -74,12 +74,13 @@ def compare_publishers(
     *,
     owners: int = 1,
     methods: Sequence[str] = METHODS,
+    size: int = SIZE,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
     """One pass of one fold of Fig. 14 and 15 (one owner) or 16 (ten), for one requirement.
 
     The only owner's tree is asked itself; with several owners, and for tables, a C4.5 tree and naive Bayes learn from
-    all that was published. `cm` is the classification metric over the people: rows outside the majority class of those
+    all that was published; pseudo-data has `size` rows in all. `cm` is the classification metric over the people: rows outside the majority class of those
     with the same published values, and rows that are left out (`left_out`, their share). `broken` is the share of the
     releases of ``atp-hits`` that an audit of their rows does not pass. A setting that no release can keep says so in
     `why`.
@@ -114,7 +115,7 @@ def compare_publishers(
             continue
         learned = together(
             [
-                exact_rows(release, 100 * seed + number, round(SIZE * part.n_rows / len(train)))
+                exact_rows(release, 100 * seed + number, round(size * part.n_rows / len(train)))
                 for number, (release, part) in enumerate(zip(released, parts, strict=True))
             ]
         )

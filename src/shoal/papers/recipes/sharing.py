@@ -9,8 +9,8 @@ from typing import Any
 
 from shoal.papers.data import Data
 from shoal.papers.registry import Measured, Parameters, Point, Unit, recipe
-from shoal.papers.sharing import compare_generators
-from shoal.papers.sharing_data import fold, read_in_intervals, read_sharing
+from shoal.papers.sharing import SIZE, compare_generators
+from shoal.papers.sharing_data import fold, read_sharing
 from shoal.papers.sharing_private import compare_publishers
 from shoal.privacy import RecursiveDiversity, SimpleDiversity
 
@@ -73,10 +73,11 @@ class Sharing:
 
     def measure(self, options: Parameters, data: Data) -> Any:
         """A line for each method, learner and number of owners."""
-        task = read_in_intervals(data.folder, options["table"])
+        task = read_sharing(data.folder, options["table"])
         train, test = fold(task.rows.n_rows, options["fold"], share=options["share"])
         seed = 1000 * options["fold"] + options["pass"]
-        return compare_generators(task, train, test, owners=options["owners"], seed=seed)
+        size = round(SIZE * options["share"])
+        return compare_generators(task, train, test, owners=options["owners"], size=size, seed=seed)
 
     def points(self, parameters: Parameters, measured: Sequence[Measured]) -> Iterator[Point]:
         """Averages over folds and passes, in per cent."""
@@ -124,7 +125,8 @@ class SharingPrivate:
         seed = 1000 * options["fold"] + options["pass"]
         asked = options["diversity"]
         requirement = RecursiveDiversity(*asked) if len(asked) == 2 else SimpleDiversity(*asked)
-        return compare_publishers(task, train, test, requirement, owners=options["owners"], seed=seed)
+        size = round(SIZE * options["share"])
+        return compare_publishers(task, train, test, requirement, owners=options["owners"], size=size, seed=seed)
 
     def points(self, parameters: Parameters, measured: Sequence[Measured]) -> Iterator[Point]:
         """Averages over the folds and passes in which something could be published, in per cent."""
