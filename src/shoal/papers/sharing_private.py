@@ -80,10 +80,10 @@ def compare_publishers(
     """One pass of one fold of Fig. 14 and 15 (one owner) or 16 (ten), for one requirement.
 
     The only owner's tree is asked itself; with several owners, and for tables, a C4.5 tree and naive Bayes learn from
-    all that was published; pseudo-data has `size` rows in all. `cm` is the classification metric over the people: rows outside the majority class of those
-    with the same published values, and rows that are left out (`left_out`, their share). `broken` is the share of the
-    releases of ``atp-hits`` that an audit of their rows does not pass. A setting that no release can keep says so in
-    `why`.
+    all that was published; pseudo-data has `size` rows in all. `cm` is the classification metric over the people: rows
+    outside the majority class of those with the same published values, and rows that are left out (`left_out`, their
+    share). `broken` is the share of the releases of ``atp-hits`` that an audit of their rows does not pass. A setting
+    that no release can keep says so in `why`.
     """
     rows = task.rows.select([*task.public, task.target])
     tested = rows.take(test)
