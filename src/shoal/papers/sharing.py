@@ -19,7 +19,6 @@ from shoal.trees import AnonymousTreeClassifier
 
 Answers = NDArray[np.str_]
 PATH_OWNERS = 5  # paths are compared up to so many owners, as in Fig. 13
-SIZE = 50_000  # rows of pseudo-data of all owners together: Sect. 5.3 lets the user say how large that table is
 
 # the joint models that are learned: C4.5 with its own pruning, naive Bayes, one conjunctive rule
 LEARNERS: dict[str, Callable[[], Any]] = {
@@ -60,14 +59,28 @@ def truth(rows: Table, target: str) -> Answers:
 def vote(releases: Sequence[TreeRelease], rows: Table, *, shares: bool) -> Answers:
     """BAGGING: the class that most trees answer, or the one with the largest average share."""
     labels = releases[0].labels.astype(str)
-    total = np.zeros((rows.n_rows, len(labels)))
-    for release in releases:
-        if shares:
-            total += release.predict_proba(rows, unknown="ancestor")
-        else:
-            total += np.eye(len(labels))[release.answers[release.apply(rows, unknown="ancestor")]]
-    answer: Answers = labels[total.argmax(axis=1)]
+    if shares:
+        total = sum(release.predict_proba(rows, unknown="ancestor") for release in releases)
+        best: Answers = labels[np.asarray(total).argmax(axis=1)]
+        return best
+    answer: Answers = labels[_votes(releases, rows).argmax(axis=1)]
     return answer
+
+
+def consensus(releases: Sequence[TreeRelease], rows: Table) -> Answers:
+    """BAGGING by consensus: the class that more than half of the trees answer; where there is none, an empty text."""
+    votes = _votes(releases, rows)
+    agreed = 2 * votes.max(axis=1) > len(releases)
+    answer: Answers = np.where(agreed, releases[0].labels.astype(str)[votes.argmax(axis=1)], "")
+    return answer
+
+
+def _votes(releases: Sequence[TreeRelease], rows: Table) -> NDArray[np.float64]:
+    """How many trees answer each class, rows × classes."""
+    votes = np.zeros((rows.n_rows, len(releases[0].labels)))
+    for release in releases:
+        votes[np.arange(rows.n_rows), release.answers[release.apply(rows, unknown="ancestor")]] += 1
+    return votes
 
 
 def compare_generators(
@@ -77,15 +90,15 @@ def compare_generators(
     *,
     owners: Sequence[int] = tuple(range(1, 11)),
     learners: Sequence[str] = tuple(LEARNERS),
-    size: int = SIZE,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
     """One pass of one fold of Fig. 10 to 13.
 
     ``basis`` learns from the pooled rows. ``pgen`` learns from pseudo-data of the owners' trees as the paper makes it,
-    from hits and misses, `size` rows; ``pgen-people`` from as many rows as there are people; ``basegen`` from `size`
-    even rows that the trees label. ``bagging`` is the vote of the trees, ``bagging-shares`` the average of their
-    shares. With one owner his tree itself is the joint tree, as in the paper.
+    from hits and misses; ``pgen-counts`` from pseudo-data with the classes that paths count; ``basegen`` from even rows
+    that the trees label. ``bagging`` is the vote of the trees, ``bagging-consensus`` one that needs more than half of
+    them, ``bagging-shares`` the average of their shares. With one owner his tree itself is the joint tree, as in the
+    paper.
     """
     tested = task.rows.take(test)
     right = truth(tested, task.target)
@@ -94,10 +107,14 @@ def compare_generators(
     found = [_line("basis", name, 0, told[name], right, told[name]) for name in learners]
     for n in owners:
         trees = [unpruned_tree(task.rows.take(rows), task) for rows in share_rows(train, n, seed)]
-        for method, shares in (("bagging", False), ("bagging-shares", True)):
-            found.append(_line(method, "tree", n, vote(trees, tested, shares=shares), right, told.get("tree")))
-        for method, rows in _generated(trees, size, seed).items():
-            for name in learners if method != "pgen-people" else learners[:1]:
+        votes = {
+            "bagging": vote(trees, tested, shares=False),
+            "bagging-consensus": consensus(trees, tested),
+            "bagging-shares": vote(trees, tested, shares=True),
+        }
+        found += [_line(method, "tree", n, said, right, told.get("tree")) for method, said in votes.items()]
+        for method, rows in _generated(trees, seed).items():
+            for name in learners if method != "pgen-counts" else learners[:1]:
                 joint: TreeRelease | None
                 if n == 1 and name == "tree":
                     said, joint = vote(trees, tested, shares=False), trees[0]
@@ -112,18 +129,13 @@ def compare_generators(
     return found
 
 
-def _generated(trees: Sequence[TreeRelease], size: int, seed: int) -> Mapping[str, Table]:
-    """The pseudo-data of all owners."""
+def _generated(trees: Sequence[TreeRelease], seed: int) -> Mapping[str, Table]:
+    """The pseudo-data of all owners, as many rows as they have people."""
     rng = np.random.default_rng(seed)
-    people = sum(tree.n_people for tree in trees)
-
-    def share(tree: TreeRelease) -> int:
-        return round(size * tree.n_people / people)
-
     makers: dict[str, Callable[[TreeRelease], PseudoData]] = {
-        "pgen": lambda tree: pseudo_data(tree, share(tree), classes="hits", random_state=rng),
-        "basegen": lambda tree: uniform_data(tree, share(tree), random_state=rng),
-        "pgen-people": lambda tree: pseudo_data(tree, classes="hits", random_state=rng),
+        "pgen": lambda tree: pseudo_data(tree, classes="hits", random_state=rng),
+        "basegen": lambda tree: uniform_data(tree, random_state=rng),
+        "pgen-counts": lambda tree: pseudo_data(tree, random_state=rng),
     }
     return {name: together([make(tree).table for tree in trees]) for name, make in makers.items()}
 

@@ -17,7 +17,7 @@ from shoal.data import Table
 from shoal.data.table import smallest_dtype
 from shoal.errors import PromiseError
 from shoal.evaluate import classification_metric, drawn_rows
-from shoal.papers.sharing import LEARNERS, SIZE, answers, together, truth, unpruned_tree, vote
+from shoal.papers.sharing import LEARNERS, answers, together, truth, unpruned_tree, vote
 from shoal.papers.sharing_data import Rows, SharingTable, share_rows
 from shoal.privacy import Requirement, SimpleDiversity, claims
 from shoal.release import TableRelease, TreeRelease
@@ -74,13 +74,12 @@ def compare_publishers(
     *,
     owners: int = 1,
     methods: Sequence[str] = METHODS,
-    size: int = SIZE,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
     """One pass of one fold of Fig. 14 and 15 (one owner) or 16 (ten), for one requirement.
 
     The only owner's tree is asked itself; with several owners, and for tables, a C4.5 tree and naive Bayes learn from
-    all that was published; pseudo-data has `size` rows in all. `cm` is the classification metric over the people: rows
+    all that was published. `cm` is the classification metric over the people: rows
     outside the majority class of those with the same published values, and rows that are left out (`left_out`, their
     share). `broken` is the share of the releases of ``atp-hits`` that an audit of their rows does not pass. A setting
     that no release can keep says so in `why`.
@@ -113,12 +112,7 @@ def compare_publishers(
             said = vote([single], tested, shares=False)
             found.append({**line, "learner": "tree", "accuracy": float((said == right).mean())})
             continue
-        learned = together(
-            [
-                exact_rows(release, 100 * seed + number, round(size * part.n_rows / len(train)))
-                for number, (release, part) in enumerate(zip(released, parts, strict=True))
-            ]
-        )
+        learned = together([exact_rows(release, 100 * seed + number) for number, release in enumerate(released)])
         for learner in ("tree",) if owners == 1 else ("tree", "bayes"):
             said = answers(LEARNERS[learner]().fit(learned, task.target), tested)
             found.append({**line, "learner": learner, "accuracy": float((said == right).mean())})
@@ -137,10 +131,10 @@ def _classes(release: Release) -> int:
     return int(release.groups.max()) + 1
 
 
-def exact_rows(release: Release, seed: int, n_rows: int) -> Table:
-    """Rows to learn from: of a tree so many, by PGEN as the paper has it; of a table's cells values drawn evenly."""
+def exact_rows(release: Release, seed: int) -> Table:
+    """Rows to learn from: PGEN of a tree, as the paper makes it; of a table's cells values drawn evenly from each."""
     if isinstance(release, TreeRelease):
-        return pseudo_data(release, n_rows, classes="hits", random_state=seed).table
+        return pseudo_data(release, classes="hits", random_state=seed).table
     return drawn_rows(release, random_state=seed)
 
 
