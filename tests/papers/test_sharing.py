@@ -8,10 +8,9 @@ import pytest
 
 from shoal import AnonymousTreeClassifier, to_table
 from shoal.anonymize import TreeAnonymizer
-from shoal.papers.sharing import compare_generators, together, vote
+from shoal.papers.sharing import compare_generators, consensus, together, vote
 from shoal.papers.sharing_data import SharingTable, fold, share_rows
 from shoal.papers.sharing_private import combined_cm, compare_publishers, exact_rows
-from shoal.papers.sharing_sweep import averages, sweep
 from shoal.privacy import RecursiveDiversity, SimpleDiversity
 
 ROWS = to_table(
@@ -55,6 +54,9 @@ def test_bagging_by_votes_and_by_shares_differ_where_one_tree_is_sure():
     row = to_table({"a": ["x"]})
     assert vote(trees, row, shares=False).tolist() == ["0"]
     assert vote(trees, row, shares=True).tolist() == ["1"]
+    # two of three are more than half; one of two is not
+    assert consensus(trees, row).tolist() == ["0"]
+    assert consensus(trees[1:], row).tolist() == [""]
 
 
 def test_cm_of_a_tree_counts_only_what_paths_ask_for():
@@ -85,7 +87,7 @@ def test_generators_from_one_and_two_owners():
     train, test = fold(120, 0)
     lines = compare_generators(TASK, train, test, owners=(1, 2), seed=3)
     by = {(line["method"], line["learner"], line["owners"]): line for line in lines}
-    assert len(by) == len(lines) == 3 + 2 * (2 + 3 + 3 + 1)
+    assert len(by) == len(lines) == 3 + 2 * (3 + 3 + 3 + 1)
     # with one owner the joint tree is his own
     one = {by[method, "tree", 1]["accuracy"] for method in ("pgen", "pgen-counts", "basegen", "bagging")}
     assert len(one) == 1
@@ -113,23 +115,13 @@ def test_publishers_keep_the_requirement_or_say_why_not(owners):
     assert "accuracy" not in no
 
 
-def test_the_whole_sweep_has_ten_folds_of_five_passes():
-    jobs = sweep(quick=False)
-    runs = {(job.table, job.number, job.seed) for job in jobs if job.figures == "10-13"}
-    assert len(runs) == 4 * 50
-    assert {job.owners for job in jobs if job.figures == "16"} == {(10,)}
-    # Adult: 18 of (c, l) and 13 simple; Nursery 16 and 4
-    assert sum(job.figures == "14-15" for job in jobs) == 50 * (18 + 13 + 16 + 4)
-    quick = sweep(quick=True, tables=["nursery"])
-    assert {job.requirement for job in quick if job.requirement is not None} <= {job.requirement for job in jobs}
-
-
-def test_averages_keep_settings_apart():
-    lines = [
-        {"table": "car", "owners": 1, "accuracy": 0.5, "path_match": 0.25},
-        {"table": "car", "owners": 1, "accuracy": 1.0},
-        {"table": "car", "owners": 2, "why": "no"},
-    ]
-    one, two = averages(lines)
-    assert (one["runs"], one["accuracy"], one["path_match"]) == (2, 0.75, 0.25)
-    assert (two["runs"], two["failed"], two["why"]) == (1, 1, "no")
+def test_trees_pruned_by_estimated_hits_are_audited_and_told():
+    """Sixteen people of y have class 0; of 29 of x 14 have class 1, 13 class 0, and one each of two others."""
+    classes = ["0"] * 16 + ["1"] * 14 + ["0"] * 13 + ["2", "3"]
+    rows = to_table({"a": ["y"] * 16 + ["x"] * 29, "c": classes})
+    task, everybody = SharingTable(rows, "c", ("a",), {}), np.arange(45)
+    # y is merged with x, whose 15 misses are taken to be five of each other class: 21 of 45 have class 0, really 29
+    (line,) = compare_publishers(task, everybody, everybody, SimpleDiversity(2), methods=["atp-hits"])
+    assert line["broken"] == 1
+    (exact,) = compare_publishers(task, everybody, everybody, SimpleDiversity(2), methods=["atp"])
+    assert exact["why"].startswith("impossible")

@@ -59,14 +59,28 @@ def truth(rows: Table, target: str) -> Answers:
 def vote(releases: Sequence[TreeRelease], rows: Table, *, shares: bool) -> Answers:
     """BAGGING: the class that most trees answer, or the one with the largest average share."""
     labels = releases[0].labels.astype(str)
-    total = np.zeros((rows.n_rows, len(labels)))
-    for release in releases:
-        if shares:
-            total += release.predict_proba(rows, unknown="ancestor")
-        else:
-            total += np.eye(len(labels))[release.answers[release.apply(rows, unknown="ancestor")]]
-    answer: Answers = labels[total.argmax(axis=1)]
+    if shares:
+        total = sum(release.predict_proba(rows, unknown="ancestor") for release in releases)
+        best: Answers = labels[np.asarray(total).argmax(axis=1)]
+        return best
+    answer: Answers = labels[_votes(releases, rows).argmax(axis=1)]
     return answer
+
+
+def consensus(releases: Sequence[TreeRelease], rows: Table) -> Answers:
+    """BAGGING by consensus: the class that more than half of the trees answer; where there is none, an empty text."""
+    votes = _votes(releases, rows)
+    agreed = 2 * votes.max(axis=1) > len(releases)
+    answer: Answers = np.where(agreed, releases[0].labels.astype(str)[votes.argmax(axis=1)], "")
+    return answer
+
+
+def _votes(releases: Sequence[TreeRelease], rows: Table) -> NDArray[np.float64]:
+    """How many trees answer each class, rows × classes."""
+    votes = np.zeros((rows.n_rows, len(releases[0].labels)))
+    for release in releases:
+        votes[np.arange(rows.n_rows), release.answers[release.apply(rows, unknown="ancestor")]] += 1
+    return votes
 
 
 def compare_generators(
@@ -82,8 +96,9 @@ def compare_generators(
 
     ``basis`` learns from the pooled rows. ``pgen`` learns from pseudo-data of the owners' trees as the paper makes it,
     from hits and misses; ``pgen-counts`` from pseudo-data with the classes that paths count; ``basegen`` from even rows
-    that the trees label. ``bagging`` is the vote of the trees, ``bagging-shares`` the average of their shares. With one
-    owner his tree itself is the joint tree, as in the paper.
+    that the trees label. ``bagging`` is the vote of the trees, ``bagging-consensus`` one that needs more than half of
+    them, ``bagging-shares`` the average of their shares. With one owner his tree itself is the joint tree, as in the
+    paper.
     """
     tested = task.rows.take(test)
     right = truth(tested, task.target)
@@ -92,8 +107,12 @@ def compare_generators(
     found = [_line("basis", name, 0, told[name], right, told[name]) for name in learners]
     for n in owners:
         trees = [unpruned_tree(task.rows.take(rows), task) for rows in share_rows(train, n, seed)]
-        for method, shares in (("bagging", False), ("bagging-shares", True)):
-            found.append(_line(method, "tree", n, vote(trees, tested, shares=shares), right, told.get("tree")))
+        votes = {
+            "bagging": vote(trees, tested, shares=False),
+            "bagging-consensus": consensus(trees, tested),
+            "bagging-shares": vote(trees, tested, shares=True),
+        }
+        found += [_line(method, "tree", n, said, right, told.get("tree")) for method, said in votes.items()]
         for method, rows in _generated(trees, seed).items():
             for name in learners if method != "pgen-counts" else learners[:1]:
                 joint: TreeRelease | None

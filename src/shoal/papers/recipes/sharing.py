@@ -21,10 +21,11 @@ GENERATORS = {
     "pgen": "PGEN",
     "basegen": "BASEGEN",
     "bagging": "BAGGING",
+    "bagging-consensus": "BAGGING by consensus",
     "pgen-counts": "PGEN, classes counted",
     "bagging-shares": "BAGGING by shares",
 }
-PUBLISHERS = {"atp": "ATP", "ldm": "LDM", "opti": "OPTI", "ldd": "LDD"}
+PUBLISHERS = {"atp": "ATP", "atp-hits": "ATP by hits", "ldm": "LDM", "opti": "OPTI", "ldd": "LDD"}
 MEASURES = {"accuracy": "accuracy", "class_match": "class match", "path_match": "path match", "cm": "CM"}
 # about how many seconds one fold with ten numbers of owners takes, and one requirement
 GENERATING = {"adult": 840.0, "nursery": 11.0, "car": 4.0, "cmc": 14.0}
@@ -144,6 +145,7 @@ class SharingPrivate:
         if parameters["lead"]:
             yield from _leads(found)
             yield from _kept(measured)
+            yield from _broken(measured)
 
 
 def _place(asked: Sequence[float]) -> tuple[str, str]:
@@ -162,6 +164,18 @@ def _kept(measured: Sequence[Measured]) -> Iterator[Point]:
     for (table, kind, x, method), share in found.items():
         if (table, kind, x) in hard:
             yield Point(PUBLISHERS[method], x, share, f"{NAMES[table]}, {kind}: runs with a release, %")
+
+
+def _broken(measured: Sequence[Measured]) -> Iterator[Point]:
+    """Of trees that ATP pruned by hits and misses: the share of those whose rows break the requirement."""
+    found = _averages(
+        ((each.options["table"], *_place(each.options["diversity"])), 100 * line["broken"])
+        for each in measured
+        for line in each.result
+        if "broken" in line
+    )
+    for (table, kind, x), share in found.items():
+        yield Point(PUBLISHERS["atp-hits"], x, share, f"{NAMES[table]}, {kind}: trees that an audit refuses, %")
 
 
 def _leads(found: Mapping[tuple[Any, ...], float]) -> Iterator[Point]:
