@@ -24,6 +24,7 @@ from shoal.anonymize import Mondrian, TopDownSpecialization, TreeAnonymizer
 from shoal.data import spark_dictionaries
 from shoal.data.blocks import Block
 from shoal.data.spark_codes import Entries, coded, with_places
+from shoal.data.spark_session import guarded
 from shoal.engines import spark as spark_engine
 from shoal.engines.spark import SparkEngine, SparkRows
 from shoal.engines.spark_tasks import Count
