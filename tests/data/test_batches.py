@@ -29,6 +29,7 @@ from shoal.data.disk import Spill
 from shoal.data.query import Query
 from shoal.data.sources import open_source
 from shoal.data.table import Table
+from shoal.engines.stream import StreamRows
 
 CANARY = "canary-4711"
 N = 2500
@@ -176,6 +177,8 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.Monk
     pq.write_table(_people().drop(["nothing"]), tmp_path / "people.parquet")
     opened = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
     _no_room(monkeypatch, after)
+    # more rows than a chunk, so that the tree is grown on disk too
+    monkeypatch.setattr("shoal.trees.classifier.open_rows", lambda _, source: StreamRows(source, chunk=100))
     with pytest.raises(DataError, match="no room left for temporary files") as refusal:
         AnonymousTreeClassifier(20, engine="stream").fit(tmp_path / "people.parquet", "sick")
     assert refusal.value.code == "disk-full"

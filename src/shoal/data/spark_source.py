@@ -157,32 +157,30 @@ def _told(name: str, how: str = "") -> Iterator[None]:
     except Exception as error:
         if not of_spark(error):
             raise
-        why = reason(error)
-        for key, code, words in _WORDS:
-            if key in why:
-                raise DataError(code, words.format(name=name, how=how)) from None
-        raise
+        found = _in_words(reason(error), name, how)
+        if found is None:
+            raise
+        raise found from None
 
 
-_WORDS = (
-    ("PATH_NOT_FOUND", "no-file", "There is no file {name!r}."),
-    (
-        "DATA_SOURCE_NOT_FOUND",
-        "spark-format",
-        "{name!r} is a table of {how}, which the Spark session does not know: add the package of {how} to the session "
-        "(spark.jars.packages).",
-    ),
-    ("ConnectException", "cannot-read", "Spark cannot reach {name!r}."),
-    ("UNABLE_TO_INFER_SCHEMA", "spark-format", "There are no Parquet files in {name!r}."),
-    ("FAILED_READ_FILE", "damaged-file", "Spark found something in {name!r} that is no complete Parquet file."),
-    (
-        "UnsupportedFileSystemException",
-        "spark-format",
-        "The Spark session does not know the store of {name!r}: add its package to the session.",
-    ),
-    (
-        "ClassNotFoundException",
-        "spark-format",
-        "The Spark session lacks the package that reads {name!r}: add it to the session.",
-    ),
-)
+def _in_words(why: str, name: str, how: str) -> DataError | None:
+    told = {
+        "PATH_NOT_FOUND": DataError("no-file", f"There is no file {name!r}."),
+        "DATA_SOURCE_NOT_FOUND": DataError(
+            "spark-format",
+            f"{name!r} is a table of {how}, which the Spark session does not know: add the package of {how} to the "
+            "session (spark.jars.packages).",
+        ),
+        "ConnectException": DataError("cannot-read", f"Spark cannot reach {name!r}."),
+        "UNABLE_TO_INFER_SCHEMA": DataError("spark-format", f"There are no Parquet files in {name!r}."),
+        "FAILED_READ_FILE": DataError(
+            "damaged-file", f"Spark found something in {name!r} that is no complete Parquet file."
+        ),
+        "UnsupportedFileSystemException": DataError(
+            "spark-format", f"The Spark session does not know the store of {name!r}: add its package to the session."
+        ),
+        "ClassNotFoundException": DataError(
+            "spark-format", f"The Spark session lacks the package that reads {name!r}: add it to the session."
+        ),
+    }
+    return next((refusal for key, refusal in told.items() if key in why), None)
