@@ -12,6 +12,7 @@ import pytest
 import shoal
 from shoal.cli import run
 from shoal.data import write_sample
+from shoal.papers.experiment import PAPERS, all_experiments
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -65,3 +66,20 @@ def test_every_public_name_is_there():
     for name in shoal.__all__:
         assert getattr(shoal, name).__doc__
     assert set(shoal.__all__) <= set(dir(shoal))
+
+
+def test_the_table_of_papers_has_every_experiment_and_adds_up():
+    part = README.read_text().split("## The papers, reproduced\n", 1)[1]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines() if line.startswith("| ")][1:]
+    experiments = list(all_experiments().values())
+    assert [row[:2] for row in rows] == [[f"{PAPERS[each.paper][0]}, {each.place}", each.claim] for each in experiments]
+    hold, claims, near, numbers = (
+        sum(int(row[column].split(" of ")[place]) for row in rows if row[column])
+        for column in (2, 3)
+        for place in (0, 1)
+    )
+    text = " ".join(part.split())
+    assert f"Of {claims} claims {hold} hold" in text
+    assert f"{near} of {numbers} published" in text
+    for each, row in zip(experiments, rows, strict=True):
+        assert int(row[2].split(" of ")[1]) <= len(each.claims)

@@ -221,6 +221,8 @@ def report(
     runs = Runs(results, data)
     there, missing = _with_data(runs, list(all_experiments().values()))
     done = [runs.result(each, quick=True if quick else None) for each in there]
+    if missing and not there:
+        raise missing[0][1]
     if not any(each.points for each in done):
         raise DataError(
             "no-results", f"No experiment is measured in {str(results)!r} yet. Try: shoal papers run --all --quick."
