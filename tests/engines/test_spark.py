@@ -397,7 +397,7 @@ def test_rows_that_are_others_every_time(spark: Any, folder: Path) -> None:
             new = np.random.default_rng().random(batch.num_rows)
             yield pa.record_batch([batch.column("sick"), pa.array(new)], names=["sick", "new"])
 
-    frame = spark.read.parquet(str(folder)).mapInArrow(draws, "sick string, new double")
+    frame = spark.read.parquet(str(folder)).coalesce(1).mapInArrow(draws, "sick string, new double")
     with pytest.raises(DataError) as refusal:
         mined(frame, "spark")
     assert refusal.value.code == "spark-failed"
@@ -443,7 +443,7 @@ from shoal.data import spark_session
 spark_session.MASTER = "local[1]"
 session = spark_session.spark_session()
 frame = session.read.parquet(sys.argv[1])
-threading.Timer(1.5, session.stop).start()
+threading.Timer(0.5, session.stop).start()
 try:
     while True:  # until it is stopped in the middle of one
         AnonymousTreeClassifier(40, engine="spark").fit(frame, "sick")
@@ -455,6 +455,7 @@ except DataError as error:
 def test_a_session_that_is_stopped_is_one_clear_error(folder: Path) -> None:
     """In a process of its own: there is no session after it."""
     command = [sys.executable, "-W", "ignore", "-c", STOPPED, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    quick = {**os.environ, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=quick)
     assert done.stdout.startswith("spark-failed Spark did not finish a job")
     assert done.stderr == ""
