@@ -452,10 +452,11 @@ except DataError as error:
 """
 
 
-def test_a_session_that_is_stopped_is_one_clear_error(folder: Path) -> None:
+def test_a_session_that_is_stopped_is_one_clear_error(folder: Path, tmp_path: Path) -> None:
     """In a process of its own: there is no session after it."""
     command = [sys.executable, "-W", "ignore", "-c", STOPPED, str(folder)]
     quick = {**os.environ, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=quick)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=quick, cwd=tmp_path)
     assert done.stdout.startswith("spark-failed Spark did not finish a job")
     assert done.stderr == ""
+    assert list(tmp_path.iterdir()) == []  # no folder for tables

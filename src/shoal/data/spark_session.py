@@ -6,10 +6,12 @@ Spark's own messages may quote cells, so none of them is ever passed on.
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import logging
 import os
 import re
+import shutil
 import sys
 import tempfile
 import traceback
@@ -57,8 +59,12 @@ def spark_session() -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("shoal")
     if not any(os.environ.get(name) for name in _SET_UP_BY):
+        # a folder for tables, which Spark would make in the working folder
+        tables = tempfile.mkdtemp(prefix="shoal-spark-")
+        atexit.register(shutil.rmtree, tables, ignore_errors=True)
         builder = builder.master(MASTER).config(
             map={
+                "spark.sql.warehouse.dir": tables,
                 "spark.ui.enabled": "false",
                 "spark.ui.showConsoleProgress": "false",
                 "spark.driver.bindAddress": "127.0.0.1",
