@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -57,25 +58,31 @@ def main() -> None:
                         flush=True,
                     )
             if len(found) == len(ENGINES):
-                memory, stream = (found[engine] for engine in ENGINES)
-                assert memory["release"] == stream["release"], "the releases differ"
-                print(
-                    f"  stream / memory: {stream['seconds'] / memory['seconds']:.2f} of the seconds, "
-                    f"{stream['cpu'] / memory['cpu']:.2f} of the processors, "
-                    f"{stream['peak_gb'] / memory['peak_gb']:.2f} of the memory; the same release"
-                )
+                compare(found)
 
 
-def run(engine: str, folder: str, options: argparse.Namespace) -> dict[str, object]:
+def compare(found: dict[str, dict[str, Any]]) -> None:
+    """Print how the engines stand to each other; their releases must be the same."""
+    memory, stream = (found[engine] for engine in ENGINES)
+    assert memory["release"] == stream["release"], "the releases differ"
+    print(
+        f"  stream / memory: {stream['seconds'] / memory['seconds']:.2f} of the seconds, "
+        f"{stream['cpu'] / memory['cpu']:.2f} of the processors, "
+        f"{stream['peak_gb'] / memory['peak_gb']:.2f} of the memory; the same release",
+        flush=True,
+    )
+
+
+def run(engine: str, folder: str, options: argparse.Namespace) -> dict[str, Any]:
     """One fit in a process of its own."""
     command = [sys.executable, __file__, "--one", engine, folder, "-k", str(options.k)]
     command += [] if options.variant is None else ["--variant", options.variant]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    found: dict[str, object] = json.loads(done)
+    found: dict[str, Any] = json.loads(done)
     return found
 
 
-def measure(engine: str, folder: str, k: int, variant: str | None) -> dict[str, object]:
+def measure(engine: str, folder: str, k: int, variant: str | None) -> dict[str, Any]:
     """Read, mine and audit a folder."""
     from shoal import AnonymousTreeClassifier
 

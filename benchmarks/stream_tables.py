@@ -24,9 +24,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from people import TARGET, people
+from stream import ENGINES, PIECE, compare
 
-PIECE = 1_000_000  # rows of a file
-ENGINES = ("memory", "stream")
 METHODS = ("tree", "tds", "tdr", "mondrian")
 PUBLIC = ["age", "sex", "region", "education", "job"]
 
@@ -57,14 +56,7 @@ def main() -> None:
                     if one is not None:
                         found[engine] = one
                 if len(found) == len(ENGINES):
-                    memory, stream = (found[engine] for engine in ENGINES)
-                    assert memory["release"] == stream["release"], "the releases differ"
-                    print(
-                        f"  stream / memory: {stream['seconds'] / memory['seconds']:.2f} of the seconds, "
-                        f"{stream['cpu'] / memory['cpu']:.2f} of the processors, "
-                        f"{stream['peak_gb'] / memory['peak_gb']:.2f} of the memory; the same release",
-                        flush=True,
-                    )
+                    compare(found)
 
 
 def told(one: dict[str, Any] | None, limit: int) -> str:

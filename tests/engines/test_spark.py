@@ -276,9 +276,10 @@ def test_what_spark_takes_otherwise(spark: Any, tmp_path: Path) -> None:
 
 
 def test_an_audit_that_cannot_be_is_told_as_elsewhere(spark: Any, folder: Path) -> None:
+    from pyspark.sql import functions as F
+
     release = mined(folder, "memory", privacy=40)
     frame = spark.read.parquet(str(folder))
-    F = pytest.importorskip("pyspark.sql.functions")
     strange = frame.withColumn("sex", F.when(F.col("age") == 20, F.lit("secret")).otherwise(F.col("sex")))
     for rows, code in ((strange, "unseen-value"), (frame.selectExpr("sex AS name"), "no-column")):
         with pytest.raises(DataError) as refusal:

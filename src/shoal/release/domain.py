@@ -110,7 +110,7 @@ def plain(number: float) -> int | float:
     return int(number) if float(number).is_integer() and abs(number) < 2**53 else float(number)
 
 
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?Z?)?")
+MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?Z?)?")
 
 
 def whole_moment(text: str) -> str:
@@ -121,7 +121,7 @@ def whole_moment(text: str) -> str:
     >>> whole_moment("March")
     'March'
     """
-    found = _MOMENT.fullmatch(text)
+    found = MOMENT.fullmatch(text)
     if found is None:
         return text
     day, time, fraction = found.groups()

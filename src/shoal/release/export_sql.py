@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from shoal.errors import DataError, ReleaseError
-from shoal.release.domain import Attribute, Interval, plain
+from shoal.release.domain import MOMENT, Attribute, Interval, plain
 
 if TYPE_CHECKING:
     from shoal.release.node import Branch
     from shoal.release.tree import TreeRelease
 
 Dialect = Literal["ansi", "mysql", "spark"]
-_DAY, _MOMENT = r"\d{4}-\d\d-\d\d", r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[.\d]*Z?)?"
 _QUOTE = {"ansi": '"', "mysql": "`", "spark": "`"}
 
 
@@ -164,9 +163,9 @@ def _spark_cell(name: str, attribute: Attribute) -> str:
         return f"try_cast({name} AS DECIMAL(38, 9))"
     if attribute.labels == "boolean":
         return f"try_cast({name} AS BOOLEAN)"
-    if all(re.fullmatch(_DAY, value) for value in attribute.values):
-        return _spark_day(name)
-    if all(re.fullmatch(_MOMENT, value) for value in attribute.values):
+    if all(map(MOMENT.fullmatch, attribute.values)):
+        if not any("T" in value for value in attribute.values):
+            return _spark_day(name)
         return name  # Spark compares a timestamp with such a text as moments, and a text as texts
     return f"CAST({name} AS STRING)"
 
