@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,14 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from shoal.data.columnar_files import open_arrow, parquet_parts
 from shoal.data.encode import encode
 from shoal.data.frames import PANDAS_INDEX, check_kinds, is_source, refuse_twice, to_table
 from shoal.data.query import Query
-from shoal.data.table import Column, Kind, Table
+from shoal.data.table import Column, Kinds, Table
 from shoal.errors import DataError, closest
 
 Batch = Sequence[Any]  # a column each: an Arrow array or, where it has codes already, a `Column`
-Kinds = Mapping[str, Kind]
 
 
 class Source(ABC):
@@ -68,8 +68,6 @@ class _Parquet(Source):
     """A Parquet file, or a flat folder of them that have the same columns."""
 
     def __init__(self, path: Path, kinds: Kinds | None, missing: Collection[str]) -> None:
-        from shoal.data.read import parquet_parts
-
         self._shown = str(path)
         self._parts, schemas = parquet_parts(path, self._shown)
         self._schemas = schemas
@@ -123,8 +121,6 @@ class _Arrow(Source):
         super().__init__(names, kinds, missing, f" in {self._shown!r}")
 
     def _opened(self) -> Any:
-        from shoal.data.read import open_arrow
-
         return open_arrow(self._path, self._shown)
 
     def batches(self, names: Sequence[str], rows: int) -> Iterator[Batch]:

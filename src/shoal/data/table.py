@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.errors import DataError, closest
 
 Kind = Literal["numeric", "categorical"]
+Kinds = Mapping[str, Kind]  # of some columns
 Codes = NDArray[Any]  # uint8, uint16 or int32: the smallest that holds the dictionary
 
 

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
-from shoal.data.read import TEXT, open_text
 from shoal.data.sniff import undecodable
-from shoal.data.sources import Batch, Kinds, Source
-from shoal.data.table import Column
+from shoal.data.sources import Batch, Source
+from shoal.data.table import Column, Kinds
+from shoal.data.text_file import TEXT, open_text
 from shoal.errors import DataError
 
 # what Arrow tries in turn until all cells of a column fit
