@@ -13,7 +13,7 @@ from shoal.anonymize import TreeAnonymizer
 from shoal.audit.foreign.blackbox import BlackBox
 from shoal.audit.together.joint import audit_together
 from shoal.audit.together.ledger import Ledger
-from shoal.audit.together.released import as_subject
+from shoal.audit.together.subjects import as_subject
 from shoal.errors import DataError
 from shoal.release import Attribute, Branch, Node, TreeRelease
 

@@ -13,7 +13,7 @@ from shoal import audit, load, to_table
 from shoal.audit.together.joint import audit_together
 from shoal.audit.together.ledger import Ledger
 from shoal.audit.together.product import Product
-from shoal.audit.together.released import as_subject
+from shoal.audit.together.subjects import as_subject
 
 from .test_released import DOMAIN, release_of
 

@@ -15,7 +15,7 @@ from shoal.audit.groups import Ids, Spans
 from shoal.audit.subject import Subject
 from shoal.audit.together.joint import audit_together
 from shoal.audit.together.product import Product
-from shoal.audit.together.released import as_subject
+from shoal.audit.together.subjects import as_subject
 from shoal.data.table import Table
 from shoal.release import Attribute
 from shoal.release.parse import parse_tree

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from helpers import oracle
 from shoal import AnonymousModel, AnonymousTreeClassifier, DataError, audit, load_sample, to_table
 from shoal.audit.together.product import Product
-from shoal.audit.together.released import as_subject
 from shoal.audit.together.rows_read import in_kind
+from shoal.audit.together.subjects import as_subject
 from shoal.release import Attribute, TableRelease
 from shoal.release.generalised import Generalised
 from shoal.release.parse import parse_tree

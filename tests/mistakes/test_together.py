@@ -24,7 +24,7 @@ from shoal import (
 from shoal.audit.linking import link
 from shoal.audit.together.joint import audit_together
 from shoal.audit.together.ledger import Ledger
-from shoal.audit.together.released import as_subject
+from shoal.audit.together.subjects import as_subject
 from shoal.cli import run
 from shoal.release import Attribute, Branch, Node, TreeRelease
 from shoal.repair import repair

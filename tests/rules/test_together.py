@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from shoal import AnonymousRules, AnonymousTreeClassifier
 from shoal.audit.together.joint import audit_together
 from shoal.audit.together.ledger import Ledger
-from shoal.audit.together.released import as_subject
 from shoal.audit.together.rows_read import read_rows
+from shoal.audit.together.subjects import as_subject
 from shoal.cli import run
 from shoal.errors import DataError
 from shoal.privacy import Confidence, KAnonymity

@@ -19,7 +19,7 @@ from helpers import oracle
 from helpers.strategies import _branches, cases, trees
 from shoal import AnonymousTreeClassifier, audit, load, load_sample
 from shoal.audit.together.joint import audit_together
-from shoal.audit.together.released import as_subject
+from shoal.audit.together.subjects import as_subject
 from shoal.data import to_table
 from shoal.errors import DataError, ReleaseError
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease

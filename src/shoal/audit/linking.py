@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from shoal.audit.foreign import read_model
 from shoal.audit.groups import Ids
 from shoal.audit.subject import Subject, known_columns
-from shoal.audit.together.released import Released, as_subject
+from shoal.audit.together.released import Released
 from shoal.audit.together.rows_read import read_rows
+from shoal.audit.together.subjects import as_subject
 from shoal.data.frames import Backend, from_columns, to_table
 from shoal.data.stack import stack
 from shoal.data.table import Column, Table

@@ -23,7 +23,7 @@ from shoal.audit.result import Finding
 from shoal.audit.together.joint import tellings
 from shoal.audit.together.pinned import pinned
 from shoal.audit.together.product import Product
-from shoal.audit.together.released import ReleasedTree
+from shoal.audit.together.released_models import ReleasedTree
 from shoal.audit.told_together import Counted, TogetherAudit, check_one_row_each, judge
 from shoal.audit.trees import column_names, compare_rows, sensitive_columns
 from shoal.data.table import Table

@@ -25,7 +25,7 @@ from shoal.audit.tables import attacker_knows, audit_table, group_rows, left_out
 from shoal.audit.together.joint import tellings
 from shoal.audit.together.pinned import pinned
 from shoal.audit.together.product import Product
-from shoal.audit.together.released import ReleasedProjections, ReleasedTable
+from shoal.audit.together.released_tables import ReleasedProjections, ReleasedTable
 from shoal.audit.together.rows_read import in_kind, read_rows
 from shoal.audit.told_together import Counted, TogetherAudit, check_one_row_each, judge
 from shoal.audit.unknowns import missing_figure

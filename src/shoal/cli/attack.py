@@ -79,7 +79,7 @@ def _linked(opened: Thing, project: Project, public_data: Path, data: str | None
 def _of_release(release: Any, project: Project, public_data: Path, data: str | None) -> Any:
     from shoal.audit import attack as on_tree
     from shoal.audit.linking import link
-    from shoal.audit.together.released import as_subject
+    from shoal.audit.together.subjects import as_subject
 
     if release.kind == "tree":
         people = read_for(release, project, public_data)

@@ -143,7 +143,7 @@ def _look(
 
 def _public(releases: list[Any], project: Project) -> list[str] | None:
     """What an attacker knows: as --public says, else as the project file says, and the releases of other columns."""
-    from shoal.audit.together.released import as_subject
+    from shoal.audit.together.subjects import as_subject
 
     if "public" in project.options:
         return list(project.public or ())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from shoal.audit.together.released import ReleasedEnsemble, ReleasedTree
+from shoal.audit.together.released_models import ReleasedEnsemble, ReleasedTree
 from shoal.release import Attribute, Branch, EnsembleRelease, Node, TreeRelease
 from shoal.share.joint import JointModel
 

@@ -132,7 +132,7 @@ def audit_together(
 
     >>> from shoal import AnonymousTreeClassifier, load_sample
     >>> from shoal.audit.together.joint import audit_together
-    >>> from shoal.audit.together.released import as_subject
+    >>> from shoal.audit.together.subjects import as_subject
     >>> people = load_sample().table
     >>> trees = [AnonymousTreeClassifier(privacy=200).fit(people.select([*columns, "diabetes"]), "diabetes")
     ...          for columns in (["age"], ["education"])]

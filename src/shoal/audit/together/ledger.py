@@ -14,9 +14,10 @@ from shoal.audit.auditor import audit
 from shoal.audit.result import Audit, Finding
 from shoal.audit.together.changes import Earlier, changes, columns_gone, may_hide_few, other_columns, other_table
 from shoal.audit.together.joint import JointAudit, audit_together, known_together
-from shoal.audit.together.released import Released, as_subject
+from shoal.audit.together.released import Released
 from shoal.audit.together.rows_before import RowsBefore, compare
 from shoal.audit.together.rows_read import in_kind, kinds_of, read_rows
+from shoal.audit.together.subjects import as_subject
 from shoal.audit.whose import whose_rows
 from shoal.data.table import Table
 from shoal.errors import DataError
