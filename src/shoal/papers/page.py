@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from shoal.papers.data import manifest
+from shoal.papers.data import make_folder, manifest
 from shoal.papers.experiment import PAPERS
 from shoal.papers.figure import agreement_svg
 from shoal.papers.grids import Grid
@@ -59,7 +59,7 @@ def write_page(path: Path, done: Sequence[Done]) -> list[Path]:
     drawn |= {"agreement.svg": agreement_svg(percentages(told))}
     drawn = {name: svg for name, svg in drawn.items() if svg}
     if drawn:
-        pictures.mkdir(exist_ok=True)
+        make_folder(pictures)
     for name, svg in drawn.items():
         write_atomically(pictures / name, svg + "\n")
     write_atomically(path.with_suffix(".md"), page_markdown(told, pictures.name))
