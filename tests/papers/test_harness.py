@@ -128,6 +128,13 @@ def test_a_run_that_was_cut_goes_on(squares, experiment, tmp_path):
     assert squares.asked == [2, 1]
 
 
+def test_as_many_processes_as_this_one_has_cores(squares, experiment, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {3}, raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    assert Runs(tmp_path).run([experiment], quick=False) == []
+    assert squares.asked == [3, 2, 1]  # in this process
+
+
 def test_a_file_that_was_cut_is_measured_again(squares, experiment, tmp_path):
     Runs(tmp_path).run([experiment], quick=False, jobs=1)
     file = sorted((tmp_path / "units").iterdir())[0]
@@ -226,7 +233,7 @@ def test_results_of_another_kind_are_refused(squares, experiment, tmp_path, resu
     Runs(tmp_path).run([experiment], quick=False, jobs=1)
     for file in (tmp_path / "units").iterdir():
         file.write_text(json.dumps({**json.loads(file.read_text()), "result": result}))
-    with pytest.raises(DataError, match="'made'.*--results") as error:
+    with pytest.raises(DataError, match=r"'made'.*--results") as error:
         Runs(tmp_path).result(experiment)
     assert error.value.code == "odd-results"
 
@@ -280,7 +287,7 @@ def test_what_is_wrong_in_a_file_is_told(squares, change, told):
 
 def test_parameters_that_a_recipe_has_no_use_for_are_told(squares):
     text = MADE.replace("of = [1, 2, 3]", "off = [1, 2, 3]").replace("[quick]\nof = [1, 2]", "")
-    with pytest.raises(DataError, match="'squares'.*'made'.*'of'") as error:
+    with pytest.raises(DataError, match=r"'squares'.*'made'.*'of'") as error:
         read_experiment("made", text).units(quick=False)
     assert error.value.code == "bad-experiment"
 

@@ -162,7 +162,7 @@ def _packaged(name: str) -> Path | None:
 
 
 def _one_folder(found: Mapping[str, Path], made: Path) -> Path:
-    """Put what came from elsewhere beside what was made; only the former was checked, so an older copy must be equal."""
+    """Put what came from elsewhere beside what was made; an older copy was not checked, so it must be the same."""
     for file, path in found.items():
         copy = made / file
         if made not in path.parents and not (copy.is_file() and copy.read_bytes() == path.read_bytes()):

@@ -224,13 +224,16 @@ NUMBER = (int, float)
 # what may stand in a file and of which kind it is; what may be left out ends in a question mark
 EXPERIMENT: Mapping[str, Any] = {
     **dict.fromkeys(("paper", "place", "title", "claim", "split", "seeds", "recipe"), str),
-    **{"data": WORDS, "notes?": WORDS, "parameters": dict, "quick?": dict, "plot": dict},
-    **{"published?": (list, dict), "claims?": (list, dict)},
+    **dict.fromkeys(("data", "notes?"), WORDS),
+    **dict.fromkeys(("parameters", "quick?", "plot"), dict),
+    **dict.fromkeys(("published?", "claims?"), (list, dict)),
 }
 PLOT: Mapping[str, Any] = {"x": str, "y": str, "log?": bool, "decimals?": int, "table?": bool, "undrawn?": WORDS}
 PUBLISHED: Mapping[str, Any] = {
-    **{"place": str, "series": str, "panel?": str, "x": (*NUMBER, str, list), "value": (*NUMBER, list)},
-    **{"tolerance?": NUMBER, "within?": str},
+    **dict.fromkeys(("place", "series", "panel?", "within?"), str),
+    "x": (*NUMBER, str, list),
+    "value": (*NUMBER, list),
+    "tolerance?": NUMBER,
 }
 CLAIM: Mapping[str, Any] = {"says": str, "place": str, "check": str, "otherwise?": str}
 

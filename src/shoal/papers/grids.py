@@ -115,14 +115,24 @@ def _lines(
         gaps = []
         for x in places:
             both = x in ours and x in told
-            gap = f"{ours[x] - told[x].value:+,.{decimals}f}" if both else ""
+            gap = signed(ours[x] - told[x].value, decimals) if both else ""
             gaps.append(Cell(gap, off=both and told[x].agrees(ours[x]) is False))
         lines.append([Cell(), Cell(), Cell("difference"), *gaps])
     return lines
 
 
 def _number(value: float | None, decimals: int) -> Cell:
-    return Cell("" if value is None else f"{value:,.{decimals}f}")
+    return Cell("" if value is None else f"{value:,.{decimals}f}".replace("-", "−"))
+
+
+def signed(gap: float, decimals: int) -> str:
+    """A difference with its sign; none has a sign that does not show another digit.
+
+    >>> signed(-0.004, 2), signed(-1.25, 1), signed(1234.0, 0)
+    ('0.00', '−1.2', '+1,234')
+    """
+    text = f"{gap:+,.{decimals}f}".replace("-", "−")
+    return text if any(digit in text for digit in "123456789") else text[1:]
 
 
 def _shown(x: X) -> str:

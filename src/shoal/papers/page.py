@@ -14,7 +14,22 @@ from shoal.papers.grids import Grid
 from shoal.papers.judge import Judged
 from shoal.papers.markdown import page_markdown
 from shoal.papers.runner import Done
-from shoal.papers.told import TITLE, UNKEPT, Told, by_paper, counts, how, percentages, told_time, told_versions
+from shoal.papers.told import (
+    TITLE,
+    UNKEPT,
+    Told,
+    by_paper,
+    caption,
+    counts,
+    cpu_seconds,
+    how,
+    percentages,
+    run_words,
+    told_time,
+    told_versions,
+    unmeasured,
+    where,
+)
 from shoal.release.files import write_atomically
 from shoal.report.style import CSS
 
@@ -33,7 +48,9 @@ table.numbers tr td.off{color:var(--bad);font-weight:600}
 ul.claims{list-style:none;padding:0;margin:8px 0}ul.claims li{display:grid;grid-template-columns:112px 1fr;gap:10px;
 margin:7px 0}ul.claims p{margin:0}.how{font-size:.84rem;color:var(--soft);margin:8px 0 0}
 .how dt{float:left;clear:left;width:84px;font-weight:600}.how dd{margin:0 0 2px 92px}
-td a{color:inherit}article{break-inside:avoid-page}
+td a{color:inherit}
+@media (max-width:640px){figure{overflow-x:auto}svg.figure:not(.narrow){min-width:640px}
+ul.claims li{grid-template-columns:1fr;gap:2px}}
 @media print{main{max-width:none}h2{break-before:page}figure,ul.claims li{break-inside:avoid}}
 """
 
@@ -89,12 +106,12 @@ def _summary_html(told: Sequence[Told]) -> str:
     hold, claims, near, numbers = counts(told)
     measured = [each for each in told if each.done.points is not None]
     quick = sum(each.done.quick for each in measured)
-    seconds = sum(each.done.seconds for each in measured)
+    silent, alone = (f"; {number} more not measured" if number else "" for number in unmeasured(told))
     facts = [
         ("experiments", f"{len(measured)} of {len(told)}", f"{quick} of them quick" if quick else "all of them whole"),
-        ("claims that hold", f"{hold} of {claims}", "each is checked by a function of the numbers"),
-        ("published numbers", f"{near} of {numbers}", "as near as their tolerance asks"),
-        ("CPU time", told_time(seconds), "what experiments share counts in each"),
+        ("claims that hold", f"{hold} of {claims}", f"each is checked by a function of the numbers{silent}"),
+        ("published numbers", f"{near} of {numbers}", f"as near as their tolerance asks{alone}"),
+        ("CPU time", told_time(cpu_seconds(measured)), "of all units, those that experiments share once"),
     ]
     shown = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(more)}</small></dd></div>"
@@ -103,7 +120,7 @@ def _summary_html(told: Sequence[Told]) -> str:
     agreement = agreement_svg(percentages(told))
     figure = (
         f"<figure>{agreement}<figcaption>Every published percentage that has a tolerance, against ours. On the dashed "
-        "line they are the same; orange ones are farther off than the tolerance.</figcaption></figure>"
+        "line they are the same; hollow triangles are farther off than the tolerance.</figcaption></figure>"
         if agreement
         else ""
     )
@@ -117,10 +134,10 @@ def _claims_html(told: Sequence[Told]) -> str:
     rows = []
     for each in told:
         for one in each.judged:
-            place = f"{PAPERS[each.experiment.paper][0]}, {one.claim.place}"
+            quick = f"<br><span class='small soft'>{run_words(each)}</span>" if run_words(each) else ""
             rows.append(
-                f"<tr><td><a href='#{each.experiment.id}'>{escape(place)}</a></td><td>{escape(one.claim.says)}</td>"
-                f"<td>{_tag(one)}</td></tr>"
+                f"<tr><td><a href='#{each.experiment.id}'>{escape(where(each, one))}</a></td>"
+                f"<td>{escape(one.claim.says)}</td><td>{_tag(one)}{quick}</td></tr>"
             )
     return (
         "<h2>Claims</h2>\n<table><thead><tr><th>where</th><th>claim, in our words</th><th>here</th></tr></thead>"
@@ -136,15 +153,14 @@ def _experiment_html(each: Told) -> str:
     own = each.experiment
     head = (
         f"<h3 id='{own.id}'>{escape(own.title)} <span class='place'>({escape(own.place)}; {own.id}"
-        f"{'; quick run' if each.done.quick and each.done.points is not None else ''})</span></h3>\n"
+        f"{'; ' if run_words(each) else ''}{run_words(each)})</span></h3>\n"
         f"<p>{escape(own.claim)}</p>"
     )
     if each.done.points is None:
         return f"{head}\n<p class='note'>Not measured: {each.done.measured} of {each.done.units} units are there.</p>"
     figure = ""
     if each.figure:
-        caption = f"{own.place}: {own.plot.y} by {own.plot.x}." if own.plot.x else own.place
-        figure = f"<figure>{each.figure}<figcaption>{escape(caption)}</figcaption></figure>"
+        figure = f"<figure>{each.figure}<figcaption>{escape(caption(each))}</figcaption></figure>"
     tables = "\n".join(f"<div class='scroll'>{_grid_html(grid)}</div>" for grid in each.grids)
     claims = "".join(_judged_html(one) for one in each.judged)
     notes = "".join(f"<li>{escape(note)}</li>" for note in own.notes)

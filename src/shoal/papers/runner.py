@@ -137,7 +137,7 @@ class Runs:
         if order:
             self.store.open()
         failures = []
-        for planned, failure in _measure_all(order, self.store, jobs or os.cpu_count() or 1):
+        for planned, failure in _measure_all(order, self.store, jobs or _cores()):
             done += planned.unit.weight
             tell(done, total, _words(planned))
             if failure is not None:
@@ -182,6 +182,11 @@ class Runs:
             f"The results of the experiment {experiment.id!r} in {str(self.store.folder)!r} are not what its recipe "
             "measures: a file there was changed. Name another folder with --results, or remove this one.",
         )
+
+
+def _cores() -> int:
+    """How many cores this process may use, which may be fewer than there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _measure_all(

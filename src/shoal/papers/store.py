@@ -31,7 +31,7 @@ from shoal.papers.data import Data, make_folder
 from shoal.papers.registry import Recipe, Unit, get_recipe
 from shoal.release.files import write_atomically
 
-PACKAGES = ("shoal", "numpy", "numba", "pyarrow", "scikit-learn", "scipy", "pymoo")
+PACKAGES = ("shoal", "numpy", "numba", "pyarrow", "scikit-learn", "scipy", "pymoo", "diffprivlib")
 
 
 @dataclass(frozen=True)
