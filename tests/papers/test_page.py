@@ -64,6 +64,14 @@ def test_a_table_of_many_places_is_turned():
     assert [cell.text for cell in grid.rows[10]] == ["10", "70.00"]
 
 
+def test_in_a_list_of_facts_whole_numbers_have_no_decimals():
+    experiment = all_experiments()["vldb08-sect6"]
+    points = Points([Point(own.series, own.x, own.value, own.panel) for own in experiment.published])
+    lines = {row[0].text: [cell.text for cell in row[1:]] for grid in grids(experiment, points) for row in grid.rows}
+    assert lines["training rows"] == ["30,162", "30,162", "0"]
+    assert lines["confidence at the root, %"] == ["75.100", "75.100", "0.000"]
+
+
 def test_numbers_that_were_not_measured_are_told_as_published():
     experiment = all_experiments()["vldb08-table6"]
     lines = [[cell.text for cell in row] for grid in grids(experiment, Points([])) for row in grid.rows]
@@ -78,6 +86,7 @@ def test_the_page_needs_nothing_from_outside_and_escapes(done, tmp_path):
     assert not re.search(r"""(src|href)=['"]?(http|//|file)""", html)
     assert "<other>" not in html
     assert "&lt;other&gt;" in html
+    assert html.count("<table class='numbers'>") == html.count("<div class='scroll'><table class='numbers'>")
     for each in done:
         assert f"id='{each.experiment.id}'" in html
         for claim in each.experiment.claims:

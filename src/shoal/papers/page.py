@@ -51,7 +51,8 @@ margin:7px 0}ul.claims p{margin:0}.how{font-size:.84rem;color:var(--soft);margin
 td a{color:inherit}
 @media (max-width:640px){figure{overflow-x:auto}svg.figure:not(.narrow){min-width:640px}
 ul.claims li{grid-template-columns:1fr;gap:2px}}
-@media print{main{max-width:none}h2{break-before:page}figure,ul.claims li{break-inside:avoid}}
+@media print{body{font-size:9.5pt}main{max-width:none}h2{break-before:page}h2+p,h3,h3+p{break-after:avoid}
+figure,ul.claims li,.how dd{break-inside:avoid}}
 """
 
 
@@ -120,7 +121,8 @@ def _summary_html(told: Sequence[Told]) -> str:
     agreement = agreement_svg(percentages(told))
     figure = (
         f"<figure>{agreement}<figcaption>Every published percentage that has a tolerance, against ours. On the dashed "
-        "line they are the same; hollow triangles are farther off than the tolerance.</figcaption></figure>"
+        "line they are the same; hollow triangles are farther off than the tolerance. Some tolerances are only for "
+        "being worse.</figcaption></figure>"
         if agreement
         else ""
     )
@@ -161,7 +163,7 @@ def _experiment_html(each: Told) -> str:
     figure = ""
     if each.figure:
         figure = f"<figure>{each.figure}<figcaption>{escape(caption(each))}</figcaption></figure>"
-    tables = "\n".join(f"<div class='scroll'>{_grid_html(grid)}</div>" for grid in each.grids)
+    tables = "\n".join(map(_grid_html, each.grids))
     claims = "".join(_judged_html(one) for one in each.judged)
     notes = "".join(f"<li>{escape(note)}</li>" for note in own.notes)
     return "\n".join(
@@ -191,7 +193,12 @@ def _grid_html(grid: Grid) -> str:
     for row in grid.rows:
         kind = next((cell.text for cell in row[: grid.words] if cell.text in ("ours", "paper", "difference")), "ours")
         body.append(f"<tr class='{kind}'>{cells([cell.text for cell in row], 'td', [cell.off for cell in row])}</tr>")
-    return f"<table class='numbers'><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    return _scrolled(f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>")
+
+
+def _scrolled(rows: str) -> str:
+    """A table of numbers; on a narrow screen it moves by itself, not the page with it."""
+    return f"<div class='scroll'><table class='numbers'>{rows}</table></div>"
 
 
 def _judged_html(one: Judged) -> str:
@@ -218,6 +225,7 @@ def _end_html(told: Sequence[Told]) -> str:
         "<h2>Measured with</h2>\n"
         f"<ul>{versions}</ul>\n<p>Again: <code>shoal papers run --all</code>, then <code>shoal papers report</code>. "
         "With <code>--quick</code> it takes minutes.</p>\n"
-        "<table class='numbers'><thead><tr><th>table</th><th>file</th><th>SHA-256 of its contents</th></tr></thead>"
-        f"<tbody>{data}</tbody></table>"
+        + _scrolled(
+            f"<thead><tr><th>table</th><th>file</th><th>SHA-256 of its contents</th></tr></thead><tbody>{data}</tbody>"
+        )
     )
