@@ -171,7 +171,7 @@ def test_a_killed_run_ends_its_processes_and_goes_on(shoal_data, tmp_path):
     folders = ["--data", str(shoal_data), "--results", str(tmp_path)]
     with subprocess.Popen([*command, *folders], stderr=subprocess.PIPE) as run:
         assert run.stderr is not None
-        assert b" of " in run.stderr.readline()  # one unit is there
+        assert b" measured: " in run.stderr.readline()  # one unit is there
         run.kill()
         run.stderr.read()  # until the last process that writes there is gone
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "units").glob("*.json")}
