@@ -41,18 +41,42 @@ def test_missing_data_are_named(shoal):
     assert shoal("papers", "run", "dmpd-fig11", "--data", "nowhere").code == 1
 
 
+def test_what_all_experiments_lack_is_said_once(shoal, folder):
+    ran = shoal("papers", "run", "--all", "--quick")
+    assert ran.code == 1
+    assert ran.err.count("The table 'adult' is missing") == 1
+    assert ran.err.count("The table 'nursery' is missing") == 1
+    assert "left out for want of data: vldb08-fig6, " in ran.err
+    assert not any(folder.iterdir())
+
+
+def test_an_interrupted_run_says_that_it_goes_on(shoal, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shoal.papers.runner.find_data", pretend_data)
+    monkeypatch.setattr(type(get_recipe("partitioning-time")), "measure", interrupt)
+    monkeypatch.setattr("shoal.papers.store.code_sha256", lambda name: "pretended")
+    ran = shoal("papers", "run", "dmpd-table2", "--quick", "--jobs", 1)
+    assert ran.code == 130
+    assert "the same command goes on" in ran.err
+
+
 def test_a_run_is_told_and_reported(shoal, folder, monkeypatch):
     """All units of one experiment, measured by a recipe that only pretends to."""
     experiment = all_experiments()["dmpd-table2"]
     recipe = type(get_recipe(experiment.recipe))
     monkeypatch.setattr(recipe, "measure", lambda self, options, data: {"rows": 1000 * options["factor"], "seconds": 6})
     monkeypatch.setattr("shoal.papers.store.code_sha256", lambda name: "pretended")
-    monkeypatch.setattr("shoal.papers.runner.find_data", pretend_data)
-    ran = shoal("papers", "run", experiment.id, "--quick", "--jobs", 1)
+    with monkeypatch.context() as pretended:  # the report below does without
+        pretended.setattr("shoal.papers.runner.find_data", pretend_data)
+        ran = shoal("papers", "run", experiment.id, "--quick", "--jobs", 1)
+        told = shoal("papers", "run", experiment.id, "--quick", "--jobs", 1, "--json").json
     assert ran.code == 0, ran.err
+    assert "dmpd-table2, quick run: " in ran.out
+    assert "100% measured: " in ran.err
     assert "3 of 3 published ones agree" in ran.out
     assert "holds: Time is almost linear" in ran.out
-    told = shoal("papers", "run", experiment.id, "--quick", "--jobs", 1, "--json").json
     assert told[0]["claims"][0]["verdict"] == "holds"
     assert {each["ours"] for each in told[0]["published"]} == {0.1, None}
     ran = shoal("papers", "report", "-o", "out.html")
@@ -61,9 +85,15 @@ def test_a_run_is_told_and_reported(shoal, folder, monkeypatch):
     assert (folder / "out.html").exists()
     assert (folder / "out.md").exists()
     assert (folder / "out-pictures" / "dmpd-table2.svg").exists()
+    (folder / "other-pictures").write_text("")
+    ran = shoal("papers", "report", "-o", "other.html")
+    assert (ran.code, "Cannot make the folder 'other-pictures'" in ran.err) == (1, True)
+    (folder / "page.md").mkdir()
+    assert "'page.md': it is a folder" in shoal("papers", "report", "-o", "page.html").err
+    assert not (folder / "page-pictures").exists()
 
 
 def pretend_data(tables, folder, made):
-    from shoal.papers.data import Data
+    from shoal.papers.data import expected_data
 
-    return Data(made, dict.fromkeys(tables, "pretended"))
+    return expected_data(tables)

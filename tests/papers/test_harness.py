@@ -69,10 +69,10 @@ class Squares:
     sources = ()
 
     def __init__(self):
-        self.asked, self.stop, self.broken = [], None, None
+        self.asked, self.stop, self.broken, self.data = [], None, None, ()
 
     def units(self, parameters):
-        return [Unit({"n": n}, (), weight=n) for n in parameters["of"]]
+        return [Unit({"n": n}, self.data, weight=n) for n in parameters["of"]]
 
     def measure(self, options, data):
         self.asked.append(options["n"])
@@ -128,6 +128,13 @@ def test_a_run_that_was_cut_goes_on(squares, experiment, tmp_path):
     assert squares.asked == [2, 1]
 
 
+def test_as_many_processes_as_this_one_has_cores(squares, experiment, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {3}, raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    assert Runs(tmp_path).run([experiment], quick=False) == []
+    assert squares.asked == [3, 2, 1]  # in this process
+
+
 def test_a_file_that_was_cut_is_measured_again(squares, experiment, tmp_path):
     Runs(tmp_path).run([experiment], quick=False, jobs=1)
     file = sorted((tmp_path / "units").iterdir())[0]
@@ -164,7 +171,7 @@ def test_a_killed_run_ends_its_processes_and_goes_on(shoal_data, tmp_path):
     folders = ["--data", str(shoal_data), "--results", str(tmp_path)]
     with subprocess.Popen([*command, *folders], stderr=subprocess.PIPE) as run:
         assert run.stderr is not None
-        assert b" of " in run.stderr.readline()  # one unit is there
+        assert b" measured: " in run.stderr.readline()  # one unit is there
         run.kill()
         run.stderr.read()  # until the last process that writes there is gone
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "units").glob("*.json")}
@@ -203,28 +210,86 @@ def test_the_key_is_of_everything_that_matters(squares, monkeypatch):
     assert len({key, *others}) == 6
 
 
-def test_a_store_has_nothing_of_what_it_cannot_read(tmp_path):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "{}",
+        "[" * 100_000,
+        '{"result": 1, "seconds": "long", "versions": {}, "source": ""}',
+        '{"result": 1, "seconds": 1, "versions": [], "source": ""}',
+        '{"result": 1, "seconds": 1, "versions": {}, "source": "\xff"}',
+    ],
+)
+def test_a_store_has_nothing_of_what_it_cannot_read(tmp_path, text):
     store = Store(tmp_path)
     assert store.read("none") is None
-    (tmp_path / "other.json").write_text("[]")
+    (tmp_path / "other.json").write_bytes(text.encode("latin-1"))
     assert store.read("other") is None
+
+
+@pytest.mark.parametrize("result", ["many", None, float("nan"), [1]])
+def test_results_of_another_kind_are_refused(squares, experiment, tmp_path, result):
+    Runs(tmp_path).run([experiment], quick=False, jobs=1)
+    for file in (tmp_path / "units").iterdir():
+        file.write_text(json.dumps({**json.loads(file.read_text()), "result": result}))
+    with pytest.raises(DataError, match=r"'made'.*--results") as error:
+        Runs(tmp_path).result(experiment)
+    assert error.value.code == "odd-results"
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_before_anything_is_measured(squares, experiment, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="Not a directory") as error:
+        Runs(tmp_path / "file").run([experiment], quick=False, jobs=1)
+    assert error.value.code == "cannot-write"
+    assert squares.asked == []
+
+
+def test_results_are_told_without_the_data(squares, shoal_data, tmp_path):
+    experiment = read_experiment("made", MADE.replace("data = []", 'data = ["car"]'))
+    squares.data = ("car",)
+    Runs(tmp_path, shoal_data).run([experiment], quick=False, jobs=1)
+    assert Runs(tmp_path).result(experiment).points is not None
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (("title =", "titel ="), "titel"),
+        (("title =", "titel ="), "'made'.*lacks 'title'"),
+        (("title =", 'titel = ""\ntitle ='), "'titel', which is not known. Closest: 'title'"),
+        (('title = "Squares"', "title = 1"), "'title' of it is of another kind"),
+        (("data = []", 'data = "car"'), "'data' of it is of another kind"),
+        (("data = []", 'data = []\nnotes = "One."'), "'notes' of it is of another kind"),
+        (("data = []", "data = [1]"), "'data' of it is of another kind"),
+        (("[plot]", "[blot]"), "lacks 'plot'"),
+        (('y = "square, %"', 'y = "square, %"\ndecimals = true'), r"'decimals' of \[plot\]"),
+        (('y = "square, %"', ""), r"\[plot\] lacks 'y'"),
+        (("tolerance = 0.5", 'tolerance = "small"'), "'tolerance' of a"),
+        (("tolerance = 0.5", 'within = "under"'), "one of both, below, above"),
+        (("[1, 4, 8]", '[1, 4, "8"]'), "something else than numbers"),
+        (('says = "They rise."', ""), "lacks 'says'"),
+        (('series = ["square"]', 'serie = ["square"]'), "check 'rises' cannot be told so.*series"),
         (("[parameters]", "[parameters"), "cannot be read"),
         (('paper = "beyond"', 'paper = "none"'), "of no paper"),
         (("[quick]\nof", "[quick]\nfo"), "of no use"),
-        (('recipe = "squares"', 'recipe = "sqares"'), "Closest: 'squares'"),
-        (('check = "rises"', 'check = "raises"'), "Closest: 'rises'"),
-        (("value = [1, 4, 8]", "value = [1, 4]"), "cannot be read"),
+        (('recipe = "squares"', 'recipe = "sqares"'), "'made'.*Closest: 'squares'"),
+        (('check = "rises"', 'check = "raises"'), "'made'.*Closest: 'rises'"),
+        (("value = [1, 4, 8]", "value = [1, 4]"), "3 x and 2 values"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told(squares, change, told):
-    with pytest.raises(DataError, match=told):
+    assert change[0] in MADE
+    with pytest.raises(DataError, match=told) as error:
         read_experiment("made", MADE.replace(*change))
+    assert error.value.code == "bad-experiment"
+
+
+def test_parameters_that_a_recipe_has_no_use_for_are_told(squares):
+    text = MADE.replace("of = [1, 2, 3]", "off = [1, 2, 3]").replace("[quick]\nof = [1, 2]", "")
+    with pytest.raises(DataError, match=r"'squares'.*'made'.*'of'") as error:
+        read_experiment("made", text).units(quick=False)
+    assert error.value.code == "bad-experiment"
 
 
 def test_every_experiment_says_what_it_reads_and_asks_for_plain_values():
@@ -286,9 +351,14 @@ def test_data_are_found_by_name_and_checked(small):
     assert error.value.code == "other-data"
 
 
+def test_everything_that_is_missing_is_named_at_once(small):
+    with pytest.raises(DataError, match=r"'adult' is missing.*'car' is missing.*elsewhere.*SHOAL_DATA"):
+        find_data(["adult", "car"], None, small / "made")
+
+
 @pytest.mark.parametrize("folder", [None, "folder"])
 def test_what_is_missing_is_named_with_where_it_can_be_had(small, folder):
-    with pytest.raises(DataError, match=r"adult_train.csv.gz.*SHOAL_DATA.*the repository") as error:
+    with pytest.raises(DataError, match=r"adult_train.csv.gz.*the repository.*SHOAL_DATA") as error:
         find_data(["adult"], folder and small / folder, small / "made")
     assert error.value.code == "no-data"
 
@@ -318,6 +388,10 @@ def test_adult_comes_from_an_installed_package(small, monkeypatch):
     assert found.folder == small / "made"
     assert {path.name for path in (small / "made").iterdir()} == {"adult_train.csv.gz", "adult_test.csv.gz", "car.csv"}
     assert find_data(["adult"], None, small / "made").sha256["adult"] == found.sha256["adult"]
+    copy = small / "made" / "car.csv"
+    copy.write_bytes(b"changed")  # only the file it was copied from is compared with the manifest
+    find_data(["adult", "car"], small / "folder", small / "made")
+    assert copy.read_bytes() == (small / "folder" / "car.csv").read_bytes()
 
 
 def test_the_manifest_is_that_of_the_benchmark_data(shoal_data):

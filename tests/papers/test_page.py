@@ -2,17 +2,21 @@
 """The page of results: well formed, complete and from nowhere else."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
 from shoal.papers.experiment import Published, all_experiments
-from shoal.papers.figure import figure_svg, ticks
-from shoal.papers.grids import grids
-from shoal.papers.page import write_page
+from shoal.papers.figure import agreement_svg, figure_svg, ticks
+from shoal.papers.grids import grids, signed
+from shoal.papers.judge import Beside
+from shoal.papers.markdown import page_markdown
+from shoal.papers.page import page_html, write_page
 from shoal.papers.registry import Point, Points
 from shoal.papers.runner import Done
-from shoal.papers.told import Told, by_paper, counts
+from shoal.papers.store import Kept
+from shoal.papers.told import Told, by_paper, counts, cpu_seconds, told_versions, unmeasured
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -47,9 +51,9 @@ def test_tables_have_ours_the_paper_s_and_the_difference():
     assert grid.header == ("", "k", "", "10", "20", "30", "50")
     assert [cell.text for cell in grid.rows[0]] == ["top 5, C4.5", "DMPD", "ours", "72.13", "69.30", "65.56", "68.50"]
     assert [cell.text for cell in grid.rows[1]][3:] == ["74.13", "71.30", "67.56", "70.50"]
-    assert [cell.text for cell in grid.rows[2]][2:] == ["difference", "-2.00", "-2.00", "-2.00", "-2.00"]
+    assert [cell.text for cell in grid.rows[2]][2:] == ["difference", "−2.00", "−2.00", "−2.00", "−2.00"]
     assert [cell.off for cell in grid.rows[2]][3:] == [True] * 4
-    assert "| **-2.00** |" in grid.markdown()
+    assert "| **−2.00** |" in grid.markdown()
 
 
 def test_a_table_of_many_places_is_turned():
@@ -58,6 +62,14 @@ def test_a_table_of_many_places_is_turned():
     (grid,) = grids(experiment, points)
     assert grid.header == ("top 5 public", "best")
     assert [cell.text for cell in grid.rows[10]] == ["10", "70.00"]
+
+
+def test_in_a_list_of_facts_whole_numbers_have_no_decimals():
+    experiment = all_experiments()["vldb08-sect6"]
+    points = Points([Point(own.series, own.x, own.value, own.panel) for own in experiment.published])
+    lines = {row[0].text: [cell.text for cell in row[1:]] for grid in grids(experiment, points) for row in grid.rows}
+    assert lines["training rows"] == ["30,162", "30,162", "0"]
+    assert lines["confidence at the root, %"] == ["75.100", "75.100", "0.000"]
 
 
 def test_numbers_that_were_not_measured_are_told_as_published():
@@ -74,6 +86,7 @@ def test_the_page_needs_nothing_from_outside_and_escapes(done, tmp_path):
     assert not re.search(r"""(src|href)=['"]?(http|//|file)""", html)
     assert "<other>" not in html
     assert "&lt;other&gt;" in html
+    assert html.count("<table class='numbers'>") == html.count("<div class='scroll'><table class='numbers'>")
     for each in done:
         assert f"id='{each.experiment.id}'" in html
         for claim in each.experiment.claims:
@@ -96,6 +109,62 @@ def test_what_is_not_measured_is_said(tmp_path):
     experiment = all_experiments()["dmpd-fig11"]
     write_page(tmp_path / "papers.html", [Done(experiment, None, False, 80, 3, 1.0, ())])
     assert "Not measured: 3 of 80 units are there." in (tmp_path / "papers.html").read_text()
+
+
+def kept(key, seconds, numpy="2.0"):
+    return Kept(key, None, seconds, {"numpy": numpy}, "")
+
+
+def test_what_experiments_share_counts_once(done):
+    shared, one, two = kept("a", 10.0), kept("b", 1.0), kept("c", 2.0, "1.9")
+    told = [Told.of(replace(done[0], kept=(shared, one))), Told.of(replace(done[1], kept=(shared, two)))]
+    assert cpu_seconds(told) == 13.0
+    assert told_versions(told) == ["numpy 2.0 (2 units)", "numpy 1.9 (1 units)"]
+
+
+def test_what_was_not_measured_is_counted_by_itself():
+    experiment = all_experiments()["vldb08-table6"]
+    own = [each for each in experiment.published if each.series == "anonymous DT"]
+    points = Points([Point(each.series, each.x, each.value) for each in own], experiment.published)
+    told = [Told.of(Done(experiment, points, False, 1, 1, 1.0, ()))]
+    assert counts(told) == (2, 2, 4, 4)
+    assert unmeasured(told) == (1, 8)
+    assert "; 1 more not measured" in page_html(told)
+    assert "Not measured: 1 more claims and 8 more numbers." in page_markdown(told, "pictures")
+
+
+def test_a_quick_run_is_said_to_be_one_everywhere(done):
+    experiment = all_experiments()["beyond-nursery"]
+    quick = [Told.of(each) for each in done if each.experiment == experiment]
+    whole = [Told.of(replace(each.done, quick=False)) for each in quick]
+    marks = len(experiment.claims) + 1  # its claims, and its head
+    assert page_html(quick).count("quick run</span>") + page_html(quick).count("quick run)</span>") == marks
+    assert page_markdown(quick, "pictures").count("quick run)") == marks
+    assert "1 of 1 experiments are of a quick run" in page_markdown(quick, "pictures")
+    for page in (page_html(whole), page_markdown(whole, "pictures")):
+        assert "quick run" not in page
+        assert "Beyond, Nursery" in page  # of which table a claim is that no paper makes
+
+
+def test_what_is_far_off_is_told_without_colour():
+    near, far = (Beside(Published("a", x, 50.0, "Table 1", 1.0), ours) for x, ours in ((1, 50.0), (2, 60.0)))
+    shapes = [re.sub("[0-9.,]+|#......|#fff", "", svg) for svg in map(agreement_svg, ([near] * 10, [far] * 10))]
+    assert shapes[0].count("<circle") == shapes[1].count("<polygon") == 10
+
+
+def test_a_difference_has_no_sign_that_means_nothing():
+    assert [signed(gap, 2) for gap in (-0.001, 0.0, 0.001, -0.01, 0.25)] == ["0.00", "0.00", "0.00", "−0.01", "+0.25"]
+
+
+def test_markdown_keeps_lists_apart_and_cells_together(done):
+    told = [Told.of(each) for each in done if each.experiment.id == "vldb08-fig6"]
+    claim = replace(told[0].judged[0].claim, says="a | b")
+    told = [replace(told[0], judged=(replace(told[0].judged[0], claim=claim),))]
+    markdown = page_markdown(told, "pictures")
+    assert "| a \\| b |" in markdown
+    for head in ("Claims:", "Notes:", "How it was measured:"):
+        assert f"\n\n{head}\n\n- " in markdown
+    assert "VLDB'08, Fig. 6: test error (%) by k." in markdown
 
 
 def test_only_numbers_with_a_tolerance_are_counted():

@@ -33,7 +33,6 @@ DataFolder = Annotated[
 Results = Annotated[
     Path, typer.Option("--results", envvar="SHOAL_PAPERS", metavar="DIR", help="The folder where results are kept.")
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="Fewer repetitions and smaller settings: minutes, not hours.")]
 FOLDER = Path("shoal-papers")
 
 
@@ -56,7 +55,9 @@ def run(
         list[str] | None, typer.Argument(metavar="ID...", help="Experiments, as the list names them.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
-    quick: Quick = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer repetitions and smaller settings: minutes, not hours.")
+    ] = False,
     data: DataFolder = None,
     results: Results = FOLDER,
     jobs: Annotated[
@@ -79,10 +80,14 @@ def run(
     there, missing = _with_data(runs, asked)
     if missing and not everything:
         raise missing[0][1]
-    for _, error in missing:
-        output.note(str(error))
-    with _progress() as tell:
-        failures = runs.run(there, quick=quick, jobs=jobs, tell=tell)
+    if missing:
+        _note_missing(runs, [each for each, _ in missing])
+    try:
+        with _progress() as tell:
+            failures = runs.run(there, quick=quick, jobs=jobs, tell=tell)
+    except KeyboardInterrupt:
+        output.note("interrupted. What was measured is kept: the same command goes on from there.")
+        raise
     done = [runs.result(each, quick=quick) for each in there]
     if as_json:
         output.say_json([_result(each) for each in done])
@@ -110,11 +115,19 @@ def _with_data(runs: Runs, asked: list[Experiment]) -> tuple[list[Experiment], l
     return there, missing
 
 
+def _note_missing(runs: Runs, experiments: list[Experiment]) -> None:
+    """Say once what is missing or wrong in the data of many experiments."""
+    try:
+        runs.data(*experiments)
+    except DataError as error:
+        output.note(str(error))
+
+
 @contextlib.contextmanager
 def _progress() -> Iterator[Tell]:
     """A bar with the remaining time where somebody looks, else a line for each unit on standard error."""
     if not sys.stderr.isatty():
-        yield lambda done, total, told: output.note(f"{done:.0f} of {total:.0f}: {told}") if told else None
+        yield lambda done, total, told: output.note(f"{done / total:.0%} measured: {told}") if told else None
         return
     from rich.console import Console
     from rich.progress import (
@@ -190,7 +203,9 @@ def _say(done: Done) -> None:
         return
     beside = [each for each in compare(done.experiment, done.points) if each.agrees is not None]
     near = sum(bool(each.agrees) for each in beside)
-    output.say(f"{done.experiment.id}: {len(done.points)} numbers; {near} of {len(beside)} published ones agree")
+    quick = ", quick run" if done.quick else ""
+    agree = f"; {near} of {len(beside)} published ones agree" if beside else ""
+    output.say(f"{done.experiment.id}{quick}: {len(done.points)} numbers{agree}")
     styles = {"holds": "green", "does not hold": "red", "depends": "yellow", "not measured": "dim"}
     for each in judge(done.experiment, done.points):
         output.say(f"  {each.outcome.verdict}: {each.claim.says}", styles[each.outcome.verdict])
@@ -202,8 +217,10 @@ def report(
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Where to write the page.")] = Path(
         "papers.html"
     ),
-    quick: Quick = False,
-    data: DataFolder = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Show quick runs, also where whole ones are there.")] = False,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="Of no use here: a report reads no data.")
+    ] = None,
     results: Results = FOLDER,
     as_json: Json = False,
 ) -> None:
@@ -215,21 +232,16 @@ def report(
     from shoal.papers.page import write_page
     from shoal.papers.runner import Runs
 
-    output.check_outputs([out])
     if out.suffix != ".html":
         raise Usage("The page is HTML: give -o a name that ends in .html.")
-    runs = Runs(results, data)
-    there, missing = _with_data(runs, list(all_experiments().values()))
-    done = [runs.result(each, quick=True if quick else None) for each in there]
-    if missing and not there:
-        raise missing[0][1]
+    output.check_outputs([out, out.with_suffix(".md")])
+    runs = Runs(results)
+    done = [runs.result(each, quick=True if quick else None) for each in all_experiments().values()]
     if not any(each.points for each in done):
         raise DataError(
             "no-results", f"No experiment is measured in {str(results)!r} yet. Try: shoal papers run --all --quick."
         )
     output.written.extend(map(str, write_page(out, done)))
-    for experiment, _ in missing:
-        output.note(f"left out for want of data: {experiment.id}.")
     if as_json:
         output.say_json({"results": [_result(each) for each in done], "written": output.written})
         return

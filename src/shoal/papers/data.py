@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import tomllib
 import zlib
 from collections.abc import Iterable, Mapping
@@ -74,32 +75,41 @@ def find_data(tables: Iterable[str], folder: Path | None, made: Path) -> Data:
     DataError
         With the code ``no-data`` where a file is missing, and ``other-data`` where it has other contents.
     """
-    wanted = [(name, _entry(name)) for name in dict.fromkeys(tables)]
-    found = {file: _find(file, folder, made) for _, entry in wanted for file in entry.files}
-    for name, entry in wanted:
-        missing = [file for file in entry.files if found[file] is None]
-        if missing:
-            there = "No data folder was named" if folder is None else "The data folder has no such file"
-            raise DataError(
-                "no-data",
-                f"The table {name!r} is missing: {', '.join(missing)}. {there}; name one with --data DIR or in the "
-                f"environment as SHOAL_DATA. It can be had from: {entry.where}.",
-            )
+    wanted = {name: _entry(name) for name in dict.fromkeys(tables)}
+    found = {file: _find(file, folder, made) for entry in wanted.values() for file in entry.files}
+    missing = {name: [file for file in entry.files if found[file] is None] for name, entry in wanted.items()}
+    told = [
+        f"The table {name!r} is missing: {', '.join(files)}. It can be had from: {wanted[name].where}."
+        for name, files in missing.items()
+        if files
+    ]
+    if told:
+        why = "No data folder was named" if folder is None else "The data folder has no such file"
+        hint = f"{why}; name one with --data DIR or in the environment as SHOAL_DATA."
+        raise DataError("no-data", " ".join([*told, hint]))
+    there = {file: path for file, path in found.items() if path is not None}
+    for name, entry in wanted.items():
         for file, sha256 in entry.files.items():
-            path = found[file]
-            assert path is not None
-            if content_sha256(path) != sha256:
+            if content_sha256(there[file]) != sha256:
                 raise DataError(
                     "other-data",
-                    f"The file {file!r} of the table {name!r} is not the one of our manifest: its contents differ. "
-                    f"The one we mean can be had from: {entry.where}.",
+                    f"The file {str(there[file])!r} of the table {name!r} is not the one of our manifest: its contents "
+                    f"differ. The one we mean can be had from: {entry.where}.",
                 )
-    paths = [path for path in found.values() if path is not None]
-    place = _one_folder(found, made) if any(made in path.parents for path in paths) else folder
-    fingerprints = {
-        name: hashlib.sha256("".join(sorted(entry.files.values())).encode()).hexdigest() for name, entry in wanted
-    }
-    return Data(place or made, fingerprints)
+    place = _one_folder(there, made) if any(made in path.parents for path in there.values()) else folder
+    return Data(place or made, expected_data(wanted).sha256)
+
+
+def expected_data(tables: Iterable[str]) -> Data:
+    """The fingerprints that tables have where they are the manifest's: enough to know results, not to measure."""
+    entries = {name: _entry(name) for name in tables}
+    return Data(
+        Path(),
+        {
+            name: hashlib.sha256("".join(sorted(entry.files.values())).encode()).hexdigest()
+            for name, entry in entries.items()
+        },
+    )
 
 
 def content_sha256(path: Path) -> str:
@@ -136,7 +146,7 @@ def _find(file: str, folder: Path | None, made: Path) -> Path | None:
         original = _packaged(ADULT_FILES[file])
         if original is None:
             return None
-        made.mkdir(parents=True, exist_ok=True)
+        make_folder(made)
         rows = original.read_bytes().replace(b"income-per-year", b"income", 1)
         write_atomically(made / file, gzip.compress(rows, mtime=0))
     return made / file
@@ -151,10 +161,20 @@ def _packaged(name: str) -> Path | None:
     return next((Path(str(each.locate())) for each in shipped if each.as_posix() == name), None)
 
 
-def _one_folder(found: Mapping[str, Path | None], made: Path) -> Path:
-    """Put what came from elsewhere beside what was made."""
+def _one_folder(found: Mapping[str, Path], made: Path) -> Path:
+    """Put what came from elsewhere beside what was made; an older copy was not checked, so it must be the same."""
     for file, path in found.items():
-        if path is not None and made not in path.parents and not (made / file).exists():
-            (made / file).parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(made / file, path.read_bytes())
+        copy = made / file
+        if made not in path.parents and not (copy.is_file() and copy.read_bytes() == path.read_bytes()):
+            make_folder(copy.parent)
+            write_atomically(copy, path.read_bytes())
     return made
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder where there is none, or say why not."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        raise DataError("cannot-write", f"Cannot make the folder {str(folder)!r}: {why}.") from None

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from shoal.errors import DataError, closest
+from shoal.errors import DataError, ShoalError, closest
 from shoal.papers.registry import Measured, Point, Points, Unit, X, get_check, get_recipe
 
 # what `paper` may say: the paper in short, and as it is cited
@@ -137,7 +138,14 @@ class Experiment:
 
     def units(self, *, quick: bool) -> list[Unit]:
         """Everything that has to be measured."""
-        return list(get_recipe(self.recipe).units(self.asked(quick=quick)))
+        try:
+            return list(get_recipe(self.recipe).units(self.asked(quick=quick)))
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(
+                "bad-experiment",
+                f"The recipe {self.recipe!r} has no use for the parameters of the experiment {self.id!r}: "
+                f"{type(error).__name__}, {error}. See the recipe for what it reads.",
+            ) from None
 
     def points(self, measured: Sequence[Measured], *, quick: bool) -> Points:
         """The numbers that were measured, with the published ones beside."""
@@ -182,39 +190,93 @@ def read_experiment(name: str, text: str) -> Experiment:
         With the code ``bad-experiment``.
     """
     try:
-        told = tomllib.loads(text)
-        own = {
+        return _read(name, text)
+    except (tomllib.TOMLDecodeError, ValueError, ShoalError) as error:
+        message = f"The experiment {name!r} cannot be read: {str(error).removesuffix('.')}."
+        raise DataError("bad-experiment", message) from None
+
+
+def _read(name: str, text: str) -> Experiment:
+    told = tomllib.loads(text)
+    _check(told, EXPERIMENT, "it")
+    _check(told["plot"], PLOT, "[plot]")
+    if told["paper"] not in PAPERS:
+        raise ValueError(f"it is of no paper: {told['paper']!r}.{closest(told['paper'], PAPERS)}")
+    strange = sorted(set(told.get("quick", {})) - set(told["parameters"]))
+    if strange:
+        raise ValueError(f"it has quick parameters of no use: {', '.join(strange)}")
+    get_recipe(told["recipe"])
+    return Experiment(
+        id=name,
+        **{
             **told,
             "data": tuple(told["data"]),
             "notes": tuple(told.get("notes", ())),
             "plot": Plot(**{**told["plot"], "undrawn": tuple(told["plot"].get("undrawn", ()))}),
             "published": tuple(each for entry in told.get("published", ()) for each in _published(entry)),
             "claims": tuple(map(_claim, told.get("claims", ()))),
-        }
-        experiment = Experiment(id=name, **own)
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise DataError("bad-experiment", f"The experiment {name!r} cannot be read: {error}.") from None
-    if experiment.paper not in PAPERS:
-        raise DataError("bad-experiment", f"The experiment {name!r} is of no paper: {experiment.paper!r}.")
-    strange = sorted(set(experiment.quick) - set(experiment.parameters))
-    if strange:
-        raise DataError("bad-experiment", f"The experiment {name!r} has quick parameters of no use: {strange}.")
-    get_recipe(experiment.recipe)
-    for claim in experiment.claims:
-        get_check(claim.check)
-    return experiment
+        },
+    )
+
+
+WORDS = (list, str)  # a list of texts
+NUMBER = (int, float)
+# what may stand in a file and of which kind it is; what may be left out ends in a question mark
+EXPERIMENT: Mapping[str, Any] = {
+    **dict.fromkeys(("paper", "place", "title", "claim", "split", "seeds", "recipe"), str),
+    **dict.fromkeys(("data", "notes?"), WORDS),
+    **dict.fromkeys(("parameters", "quick?", "plot"), dict),
+    **dict.fromkeys(("published?", "claims?"), (list, dict)),
+}
+PLOT: Mapping[str, Any] = {"x": str, "y": str, "log?": bool, "decimals?": int, "table?": bool, "undrawn?": WORDS}
+PUBLISHED: Mapping[str, Any] = {
+    **dict.fromkeys(("place", "series", "panel?", "within?"), str),
+    "x": (*NUMBER, str, list),
+    "value": (*NUMBER, list),
+    "tolerance?": NUMBER,
+}
+CLAIM: Mapping[str, Any] = {"says": str, "place": str, "check": str, "otherwise?": str}
+
+
+def _check(entry: Mapping[str, Any], kinds: Mapping[str, Any], where: str) -> None:
+    """Refuse what is missing, not known or of another kind."""
+    known = {name.removesuffix("?"): kind for name, kind in kinds.items()}
+    for name in kinds:
+        if not name.endswith("?") and name not in entry:
+            raise ValueError(f"{where} lacks {name!r}")
+    for name, value in entry.items():
+        if name not in known:
+            raise ValueError(f"{where} has {name!r}, which is not known.{closest(name, known)}")
+        kind = known[name]
+        of_list = kind in (WORDS, (list, dict))
+        right = isinstance(value, list if of_list else kind) and isinstance(value, bool) == (kind is bool)
+        if not right or (of_list and not all(isinstance(each, kind[1]) for each in value)):
+            raise ValueError(f"{name!r} of {where} is of another kind than it must be")
 
 
 def _published(entry: Mapping[str, Any]) -> list[Published]:
+    _check(entry, PUBLISHED, "a [[published]]")
+    if entry.get("within", "both") not in get_args(Side):
+        raise ValueError(f"'within' of a [[published]] must be one of {', '.join(get_args(Side))}")
     xs, values = (entry[key] if isinstance(entry[key], list) else [entry[key]] for key in ("x", "value"))
+    if len(xs) != len(values):
+        raise ValueError(f"a [[published]] of {entry['series']!r} has {len(xs)} x and {len(values)} values")
+    if not all(isinstance(x, (*NUMBER, str)) for x in xs) or not all(isinstance(each, NUMBER) for each in values):
+        raise ValueError(f"a [[published]] of {entry['series']!r} has something else than numbers")
     rest = {key: value for key, value in entry.items() if key not in ("x", "value")}
     return [Published(x=x, value=float(value), **rest) for x, value in zip(xs, values, strict=True)]
 
 
 def _claim(entry: Mapping[str, Any]) -> Claim:
-    own = {key: entry[key] for key in ("says", "place", "check")}
-    options = {key: value for key, value in entry.items() if key not in (*own, "otherwise")}
-    return Claim(**own, options=options, otherwise=entry.get("otherwise", ""))
+    own = {name.removesuffix("?") for name in CLAIM}
+    options = {key: value for key, value in entry.items() if key not in own}
+    told = {key: value for key, value in entry.items() if key in own}
+    _check(told, CLAIM, "a [[claims]]")
+    try:
+        inspect.signature(get_check(told["check"])).bind(Points([]), **options)
+    except TypeError as error:
+        raise ValueError(f"the check {told['check']!r} cannot be told so: {error}") from None
+    return Claim(options=options, **told)
 
 
 def _natural(name: str) -> list[Any]:

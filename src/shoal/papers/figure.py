@@ -92,8 +92,10 @@ def agreement_svg(beside: Sequence[Beside]) -> str:
     parts.append(_line(left, top + side, left + side, top, INK, dash="5 4"))
     for each in own:
         x, y = left + axis.at(each.published.value) * side, top + side - axis.at(each.ours or 0) * side
-        colour = CLASS_COLOURS[0] if each.agrees else CLASS_COLOURS[5]
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}" fill-opacity="0.55"/>')
+        # told apart without colour as well
+        kind, colour = ("circle", CLASS_COLOURS[0]) if each.agrees else ("up", CLASS_COLOURS[5])
+        fill = f'fill="{colour}" fill-opacity="0.55"' if each.agrees else f'fill="#fff" stroke="{colour}"'
+        parts.append(_marker(x, y, kind, fill))
     parts.append(_text(left + side / 2, top + side + 38, "published, %", "middle"))
     parts.append(f'<g transform="translate(16 {top + side / 2}) rotate(-90)">{_text(0, 0, "ours, %", "middle")}</g>')
     return "".join((*parts, "</svg>"))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.papers.experiment import Experiment, Published
@@ -71,12 +71,13 @@ def _places(points: Points, published: Sequence[Published], panel: str) -> tuple
 
 def _grid(experiment: Experiment, points: Points, places: Sequence[X], panels: Sequence[str]) -> Grid:
     lines = []
+    decimals = _decimals(experiment, points, places, panels)
     for panel in panels:
         names = [*points.series(panel), *(each.series for each in experiment.published if each.panel == panel)]
         for number, name in enumerate(dict.fromkeys(names)):
             told = {each.x: each for each in experiment.published if (each.series, each.panel) == (name, panel)}
             shown = panel if number == 0 else ""
-            lines += _lines(shown, name, points.of(name, panel), told, places, experiment.plot.decimals)
+            lines += _lines(shown, name, points.of(name, panel), told, decimals)
     head = [experiment.plot.x if len(places) > 1 else "", "", *(_shown(x) for x in places)]
     if any(panels):
         head.insert(0, "")
@@ -100,29 +101,48 @@ def _turned(grid: Grid, panel: str) -> Grid:
     return Grid((panel or grid.header[0], *named), tuple(lines), 1)
 
 
+def _decimals(experiment: Experiment, points: Points, places: Sequence[X], panels: Sequence[str]) -> dict[X, int]:
+    """How many decimals there are at each place: in a list of single facts whole numbers have none."""
+    told = [each for each in (*points, *experiment.published) if each.panel in panels]
+    facts = len({each.series for each in told}) == 1 and all(isinstance(x, str) for x in places)
+    odd = {each.x for each in told if not float(each.value).is_integer()}
+    return {x: 0 if facts and x not in odd else experiment.plot.decimals for x in places}
+
+
 def _lines(
-    panel: str, name: str, ours: dict[X, float], told: dict[X, Published], places: Sequence[X], decimals: int
+    panel: str, name: str, ours: dict[X, float], told: dict[X, Published], decimals: Mapping[X, int]
 ) -> list[list[Cell]]:
     """What we measured of a series; below it what was published, and by how much they differ."""
     lines = []
     if ours:
-        lines.append([Cell(panel), Cell(name), Cell("ours"), *(_number(ours.get(x), decimals) for x in places)])
+        shown = (_number(ours.get(x), digits) for x, digits in decimals.items())
+        lines.append([Cell(panel), Cell(name), Cell("ours"), *shown])
     if told:
-        values = (told[x].value if x in told else None for x in places)
         first = [Cell(), Cell()] if ours else [Cell(panel), Cell(name)]
-        lines.append([*first, Cell("paper"), *(_number(value, decimals) for value in values)])
+        shown = (_number(told[x].value if x in told else None, digits) for x, digits in decimals.items())
+        lines.append([*first, Cell("paper"), *shown])
     if ours and told:
         gaps = []
-        for x in places:
+        for x, digits in decimals.items():
             both = x in ours and x in told
-            gap = f"{ours[x] - told[x].value:+,.{decimals}f}" if both else ""
+            gap = signed(ours[x] - told[x].value, digits) if both else ""
             gaps.append(Cell(gap, off=both and told[x].agrees(ours[x]) is False))
         lines.append([Cell(), Cell(), Cell("difference"), *gaps])
     return lines
 
 
 def _number(value: float | None, decimals: int) -> Cell:
-    return Cell("" if value is None else f"{value:,.{decimals}f}")
+    return Cell("" if value is None else f"{value:,.{decimals}f}".replace("-", "−"))
+
+
+def signed(gap: float, decimals: int) -> str:
+    """A difference with its sign; none has a sign that does not show another digit.
+
+    >>> signed(-0.004, 2), signed(-1.25, 1), signed(1234.0, 0)
+    ('0.00', '−1.2', '+1,234')
+    """
+    text = f"{gap:+,.{decimals}f}".replace("-", "−")
+    return text if any(digit in text for digit in "123456789") else text[1:]
 
 
 def _shown(x: X) -> str:

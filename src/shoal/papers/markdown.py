@@ -7,15 +7,34 @@ from collections.abc import Sequence
 
 from shoal.papers.experiment import PAPERS
 from shoal.papers.figure import agreement_svg
-from shoal.papers.told import TITLE, UNKEPT, Told, by_experiment, by_paper, counts, how, percentages, told_versions
+from shoal.papers.grids import Cell, Grid
+from shoal.papers.told import (
+    TITLE,
+    UNKEPT,
+    Told,
+    by_experiment,
+    by_paper,
+    caption,
+    counts,
+    how,
+    percentages,
+    run_words,
+    told_versions,
+    unmeasured,
+    where,
+)
 
 
 def page_markdown(told: Sequence[Told], pictures: str) -> str:
     """The page as Markdown; pictures are files of a folder beside it."""
     hold, claims, near, numbers = counts(told)
+    silent, alone = unmeasured(told)
+    more = f" Not measured: {silent} more claims and {alone} more numbers." if silent or alone else ""
+    quick = sum(bool(run_words(each)) for each in told)
     parts = [
         f"# {TITLE}",
-        f"{hold} of {claims} claims hold; {near} of {numbers} published numbers are as near as their tolerance asks.",
+        f"{hold} of {claims} claims hold; {near} of {numbers} published numbers are as near as their tolerance asks."
+        f"{more}{f' {quick} of {len(told)} experiments are of a quick run.' if quick else ''}",
     ]
     if agreement_svg(percentages(told)):
         parts.append(f"![Published numbers against ours]({pictures}/agreement.svg)")
@@ -31,26 +50,28 @@ def page_markdown(told: Sequence[Told], pictures: str) -> str:
 
 def claims_markdown(told: Sequence[Told]) -> str:
     """All claims and what came of them, as one table."""
-    lines = ["| where | claim | here |", "|---|---|---|"]
+    rows = []
     for each in told:
-        for one in each.judged:
-            place = f"{PAPERS[each.experiment.paper][0]}, {one.claim.place}"
-            lines.append(f"| {place} | {one.claim.says} | {one.outcome.verdict} |")
-    return "\n".join(lines)
+        quick = f" ({run_words(each)})" if run_words(each) else ""
+        rows += [(where(each, one), one.claim.says, one.outcome.verdict + quick) for one in each.judged]
+    return Grid(("where", "claim", "here"), tuple(tuple(map(Cell, row)) for row in rows), 3).markdown()
 
 
 def _experiment_markdown(each: Told, pictures: str) -> list[str]:
     own = each.experiment
-    quick = ", quick run" if each.done.quick and each.done.points is not None else ""
+    quick = f", {run_words(each)}" if run_words(each) else ""
     parts = [f"### {own.title} ({own.place}{quick})", own.claim]
     if each.done.points is None:
         return [*parts, f"Not measured: {each.done.measured} of {each.done.units} units are there."]
     if each.figure:
-        parts.append(f"![{own.title}]({pictures}/{own.id}.svg)")
+        parts += [f"![{own.title}]({pictures}/{own.id}.svg)", caption(each)]
     parts += [grid.markdown() for grid in each.grids]
+    judged = []
     for one in each.judged:
-        why = f" {one.claim.otherwise}" if one.outcome.verdict in UNKEPT else ""
-        parts.append(f"- **{one.outcome.verdict}**: {one.claim.says} {one.outcome.sentence}{why}")
-    parts += [f"- {note}" for note in own.notes]
-    parts.append("\n".join(f"- {name}: {text}" for name, text in how(each)))
+        why = f" Why: {one.claim.otherwise}" if one.outcome.verdict in UNKEPT and one.claim.otherwise else ""
+        judged.append(f"**{one.outcome.verdict}**: {one.claim.says} ({one.claim.place}) {one.outcome.sentence}{why}")
+    measured = [f"{name}: {text}" for name, text in how(each)]
+    for head, lines in (("Claims:", judged), ("Notes:", own.notes), ("How it was measured:", measured)):
+        if lines:
+            parts += [head, "\n".join(f"- {line}" for line in lines)]
     return parts

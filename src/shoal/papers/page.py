@@ -7,14 +7,29 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from shoal.papers.data import manifest
+from shoal.papers.data import make_folder, manifest
 from shoal.papers.experiment import PAPERS
 from shoal.papers.figure import agreement_svg
 from shoal.papers.grids import Grid
 from shoal.papers.judge import Judged
 from shoal.papers.markdown import page_markdown
 from shoal.papers.runner import Done
-from shoal.papers.told import TITLE, UNKEPT, Told, by_paper, counts, how, percentages, told_time, told_versions
+from shoal.papers.told import (
+    TITLE,
+    UNKEPT,
+    Told,
+    by_paper,
+    caption,
+    counts,
+    cpu_seconds,
+    how,
+    percentages,
+    run_words,
+    told_time,
+    told_versions,
+    unmeasured,
+    where,
+)
 from shoal.release.files import write_atomically
 from shoal.report.style import CSS
 
@@ -33,8 +48,11 @@ table.numbers tr td.off{color:var(--bad);font-weight:600}
 ul.claims{list-style:none;padding:0;margin:8px 0}ul.claims li{display:grid;grid-template-columns:112px 1fr;gap:10px;
 margin:7px 0}ul.claims p{margin:0}.how{font-size:.84rem;color:var(--soft);margin:8px 0 0}
 .how dt{float:left;clear:left;width:84px;font-weight:600}.how dd{margin:0 0 2px 92px}
-td a{color:inherit}article{break-inside:avoid-page}
-@media print{main{max-width:none}h2{break-before:page}figure,ul.claims li{break-inside:avoid}}
+td a{color:inherit}
+@media (max-width:640px){figure{overflow-x:auto}svg.figure:not(.narrow){min-width:640px}
+ul.claims li{grid-template-columns:1fr;gap:2px}}
+@media print{body{font-size:9.5pt}main{max-width:none}h2{break-before:page}h2+p,h3,h3+p{break-after:avoid}
+figure,ul.claims li,.how dd{break-inside:avoid}}
 """
 
 
@@ -59,7 +77,7 @@ def write_page(path: Path, done: Sequence[Done]) -> list[Path]:
     drawn |= {"agreement.svg": agreement_svg(percentages(told))}
     drawn = {name: svg for name, svg in drawn.items() if svg}
     if drawn:
-        pictures.mkdir(exist_ok=True)
+        make_folder(pictures)
     for name, svg in drawn.items():
         write_atomically(pictures / name, svg + "\n")
     write_atomically(path.with_suffix(".md"), page_markdown(told, pictures.name))
@@ -89,12 +107,12 @@ def _summary_html(told: Sequence[Told]) -> str:
     hold, claims, near, numbers = counts(told)
     measured = [each for each in told if each.done.points is not None]
     quick = sum(each.done.quick for each in measured)
-    seconds = sum(each.done.seconds for each in measured)
+    silent, alone = (f"; {number} more not measured" if number else "" for number in unmeasured(told))
     facts = [
         ("experiments", f"{len(measured)} of {len(told)}", f"{quick} of them quick" if quick else "all of them whole"),
-        ("claims that hold", f"{hold} of {claims}", "each is checked by a function of the numbers"),
-        ("published numbers", f"{near} of {numbers}", "as near as their tolerance asks"),
-        ("CPU time", told_time(seconds), "what experiments share counts in each"),
+        ("claims that hold", f"{hold} of {claims}", f"each is checked by a function of the numbers{silent}"),
+        ("published numbers", f"{near} of {numbers}", f"as near as their tolerance asks{alone}"),
+        ("CPU time", told_time(cpu_seconds(measured)), "of all units, those that experiments share once"),
     ]
     shown = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(more)}</small></dd></div>"
@@ -103,7 +121,8 @@ def _summary_html(told: Sequence[Told]) -> str:
     agreement = agreement_svg(percentages(told))
     figure = (
         f"<figure>{agreement}<figcaption>Every published percentage that has a tolerance, against ours. On the dashed "
-        "line they are the same; orange ones are farther off than the tolerance.</figcaption></figure>"
+        "line they are the same; hollow triangles are farther off than the tolerance. Some tolerances are only for "
+        "being worse.</figcaption></figure>"
         if agreement
         else ""
     )
@@ -117,10 +136,10 @@ def _claims_html(told: Sequence[Told]) -> str:
     rows = []
     for each in told:
         for one in each.judged:
-            place = f"{PAPERS[each.experiment.paper][0]}, {one.claim.place}"
+            quick = f"<br><span class='small soft'>{run_words(each)}</span>" if run_words(each) else ""
             rows.append(
-                f"<tr><td><a href='#{each.experiment.id}'>{escape(place)}</a></td><td>{escape(one.claim.says)}</td>"
-                f"<td>{_tag(one)}</td></tr>"
+                f"<tr><td><a href='#{each.experiment.id}'>{escape(where(each, one))}</a></td>"
+                f"<td>{escape(one.claim.says)}</td><td>{_tag(one)}{quick}</td></tr>"
             )
     return (
         "<h2>Claims</h2>\n<table><thead><tr><th>where</th><th>claim, in our words</th><th>here</th></tr></thead>"
@@ -136,16 +155,15 @@ def _experiment_html(each: Told) -> str:
     own = each.experiment
     head = (
         f"<h3 id='{own.id}'>{escape(own.title)} <span class='place'>({escape(own.place)}; {own.id}"
-        f"{'; quick run' if each.done.quick and each.done.points is not None else ''})</span></h3>\n"
+        f"{'; ' if run_words(each) else ''}{run_words(each)})</span></h3>\n"
         f"<p>{escape(own.claim)}</p>"
     )
     if each.done.points is None:
         return f"{head}\n<p class='note'>Not measured: {each.done.measured} of {each.done.units} units are there.</p>"
     figure = ""
     if each.figure:
-        caption = f"{own.place}: {own.plot.y} by {own.plot.x}." if own.plot.x else own.place
-        figure = f"<figure>{each.figure}<figcaption>{escape(caption)}</figcaption></figure>"
-    tables = "\n".join(f"<div class='scroll'>{_grid_html(grid)}</div>" for grid in each.grids)
+        figure = f"<figure>{each.figure}<figcaption>{escape(caption(each))}</figcaption></figure>"
+    tables = "\n".join(map(_grid_html, each.grids))
     claims = "".join(_judged_html(one) for one in each.judged)
     notes = "".join(f"<li>{escape(note)}</li>" for note in own.notes)
     return "\n".join(
@@ -175,7 +193,12 @@ def _grid_html(grid: Grid) -> str:
     for row in grid.rows:
         kind = next((cell.text for cell in row[: grid.words] if cell.text in ("ours", "paper", "difference")), "ours")
         body.append(f"<tr class='{kind}'>{cells([cell.text for cell in row], 'td', [cell.off for cell in row])}</tr>")
-    return f"<table class='numbers'><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+    return _scrolled(f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>")
+
+
+def _scrolled(rows: str) -> str:
+    """A table of numbers; on a narrow screen it moves by itself, not the page with it."""
+    return f"<div class='scroll'><table class='numbers'>{rows}</table></div>"
 
 
 def _judged_html(one: Judged) -> str:
@@ -202,6 +225,7 @@ def _end_html(told: Sequence[Told]) -> str:
         "<h2>Measured with</h2>\n"
         f"<ul>{versions}</ul>\n<p>Again: <code>shoal papers run --all</code>, then <code>shoal papers report</code>. "
         "With <code>--quick</code> it takes minutes.</p>\n"
-        "<table class='numbers'><thead><tr><th>table</th><th>file</th><th>SHA-256 of its contents</th></tr></thead>"
-        f"<tbody>{data}</tbody></table>"
+        + _scrolled(
+            f"<thead><tr><th>table</th><th>file</th><th>SHA-256 of its contents</th></tr></thead><tbody>{data}</tbody>"
+        )
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
@@ -17,7 +18,7 @@ from threading import Thread
 from typing import Any
 
 from shoal.errors import DataError, ShoalError
-from shoal.papers.data import Data, find_data
+from shoal.papers.data import Data, expected_data, find_data
 from shoal.papers.experiment import Experiment
 from shoal.papers.registry import Measured, Points, Unit, get_recipe
 from shoal.papers.store import Kept, Store, key_of
@@ -89,9 +90,9 @@ class Runs:
         self._made = folder / "data"
         self._folder = data
 
-    def data(self, experiment: Experiment) -> Data:
-        """The checked data of an experiment."""
-        return find_data(experiment.data, self._folder, self._made)
+    def data(self, *experiments: Experiment) -> Data:
+        """The checked data of experiments."""
+        return find_data([name for each in experiments for name in each.data], self._folder, self._made)
 
     def plan(self, experiment: Experiment, data: Data, *, quick: bool) -> list[Planned]:
         """Every unit of an experiment, with its key."""
@@ -133,8 +134,10 @@ class Runs:
         tell(done, total, "")
         # the longest first, so that no core is idle at the end
         order = sorted(waiting.values(), key=lambda each: -each[0].unit.weight)
+        if order:
+            self.store.open()
         failures = []
-        for planned, failure in _measure_all(order, self.store, jobs or os.cpu_count() or 1):
+        for planned, failure in _measure_all(order, self.store, jobs or _cores()):
             done += planned.unit.weight
             tell(done, total, _words(planned))
             if failure is not None:
@@ -152,7 +155,7 @@ class Runs:
             Only a quick or only a whole run.
         """
         found = []
-        data = self.data(experiment)
+        data = expected_data(experiment.data)
         for short in (False, True) if quick is None else (quick,):
             plan = self.plan(experiment, data, quick=short)
             kept = [self.store.read(each.key) for each in plan]
@@ -161,11 +164,29 @@ class Runs:
             if len(there) == len(plan):
                 pairs = zip(plan, there, strict=True)
                 measured = [Measured(each.unit.options, one.result, one.seconds) for each, one in pairs]
-                points = experiment.points(measured, quick=short)
+                points = self._points(experiment, measured, quick=short)
             seconds = sum(each.seconds for each in there)
             found.append(Done(experiment, points, short, len(plan), len(there), seconds, tuple(there)))
         whole = [each for each in found if each.points is not None]
         return whole[0] if whole else max(found, key=lambda each: each.measured)
+
+    def _points(self, experiment: Experiment, measured: Sequence[Measured], *, quick: bool) -> Points:
+        try:
+            points = experiment.points(measured, quick=quick)
+            if all(math.isfinite(each.value) for each in points):
+                return points
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+            pass
+        raise DataError(
+            "odd-results",
+            f"The results of the experiment {experiment.id!r} in {str(self.store.folder)!r} are not what its recipe "
+            "measures: a file there was changed. Name another folder with --results, or remove this one.",
+        )
+
+
+def _cores() -> int:
+    """How many cores this process may use, which may be fewer than there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _measure_all(

@@ -14,6 +14,7 @@ import hashlib
 import importlib
 import inspect
 import json
+import os
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,20 +22,23 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
+from tempfile import TemporaryFile
 from typing import Any
 
 import shoal
-from shoal.papers.data import Data
+from shoal.errors import DataError
+from shoal.papers.data import Data, make_folder
 from shoal.papers.registry import Recipe, Unit, get_recipe
 from shoal.release.files import write_atomically
 
-PACKAGES = ("shoal", "numpy", "numba", "pyarrow", "scikit-learn", "scipy", "pymoo")
+PACKAGES = ("shoal", "numpy", "numba", "pyarrow", "scikit-learn", "scipy", "pymoo", "diffprivlib")
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A result as its file tells it, with the CPU seconds it took."""
+    """A result as its file tells it, with its key and the CPU seconds it took."""
 
+    key: str
     result: Any
     seconds: float
     versions: Mapping[str, str]
@@ -57,9 +61,21 @@ class Store:
         """What was measured, or None."""
         try:
             told = json.loads((self.folder / f"{key}.json").read_text(encoding="utf-8"))
-            return Kept(told["result"], told["seconds"], told["versions"], told["source"])
-        except (OSError, ValueError, KeyError, TypeError):  # not there, or cut by a full disk: to be measured again
+            versions = {str(name): str(number) for name, number in told["versions"].items()}
+            return Kept(key, told["result"], float(told["seconds"]), versions, str(told["source"]))
+        # not there, cut by a full disk, or not ours: to be measured again
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             return None
+
+    def open(self) -> None:
+        """Make the folder, and refuse one that cannot be written to before anything is measured."""
+        make_folder(self.folder)
+        try:
+            with TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            why = os.strerror(error.errno or 0)
+            raise DataError("cannot-write", f"Cannot keep results in {str(self.folder)!r}: {why}.") from None
 
     def write(self, key: str, recipe: str, unit: Unit, result: Any, seconds: float) -> None:
         """Keep what was measured; a file that is there is whole."""
@@ -72,7 +88,6 @@ class Store:
             "seconds": round(seconds, 3),
             "result": result,
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self.folder / f"{key}.json", json.dumps(told, indent=1) + "\n")
 
 

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shoal.papers.data import manifest
 from shoal.papers.experiment import PAPERS, Experiment
-from shoal.papers.figure import figure_svg
+from shoal.papers.figure import drawn_panels, figure_svg
 from shoal.papers.grids import Cell, Grid, grids
 from shoal.papers.judge import Beside, Judged, compare, judge
+from shoal.papers.registry import Points
 from shoal.papers.runner import Done
 from shoal.papers.store import source_sha256
 
@@ -59,6 +61,41 @@ def counts(told: Iterable[Told]) -> tuple[int, int, int, int]:
     beside = [one for each in told for one in each.beside if one.agrees is not None]
     right = sum(one.outcome.verdict == "holds" for one in judged)
     return right, len(judged), sum(bool(one.agrees) for one in beside), len(beside)
+
+
+def unmeasured(told: Iterable[Told]) -> tuple[int, int]:
+    """How many claims, and published numbers with a tolerance, nothing was measured of; `counts` leaves them out."""
+    own = [each for each in told if each.done.points is not None]
+    claims = sum(one.outcome.verdict == "not measured" for each in own for one in each.judged)
+    numbers = sum(one.ours is None and one.published.tolerance is not None for each in own for one in each.beside)
+    return claims, numbers
+
+
+def where(each: Told, one: Judged) -> str:
+    """Where a claim is made: in a paper, or of which table where it is ours."""
+    paper = each.experiment.paper
+    return f"{PAPERS[paper][0]}, {each.experiment.place if paper == 'beyond' else one.claim.place}"
+
+
+def run_words(each: Told) -> str:
+    """Said wherever numbers are of a quick run."""
+    return "quick run" if each.done.quick and each.done.points is not None else ""
+
+
+def caption(each: Told) -> str:
+    """What is below a picture.
+
+    A unit of an axis stands behind a comma there, in brackets here.
+    """
+    own, panels = each.experiment, drawn_panels(each.experiment.plot, each.done.points or Points([]))
+    x, y = (f"{text[:-3]} (%)" if text.endswith(", %") else text for text in (own.plot.x, own.plot.y))
+    told = f"{PAPERS[own.paper][0]}, {own.place}: {y} by {x}." if x else f"{PAPERS[own.paper][0]}, {own.place}: {y}."
+    return told + (" Each panel has scales of its own." if len(panels) > 1 else "")
+
+
+def cpu_seconds(told: Iterable[Told]) -> float:
+    """The CPU seconds of everything that was measured; what experiments share counts once."""
+    return sum({kept.key: kept.seconds for each in told for kept in each.done.kept}.values())
 
 
 def by_paper(told: Sequence[Told]) -> Grid:
@@ -132,10 +169,10 @@ def told_time(seconds: float) -> str:
 
 
 def told_versions(told: Sequence[Told]) -> list[str]:
-    """The versions of everything that measured, one line for each set of them."""
+    """The versions of everything that measured, one line for each set of them, with how many units it measured."""
     found = {
-        ", ".join(f"{name} {number}" for name, number in kept.versions.items())
+        kept.key: ", ".join(f"{name} {number}" for name, number in kept.versions.items())
         for each in told
         for kept in each.done.kept
     }
-    return sorted(found)
+    return [f"{versions} ({units:,} units)" for versions, units in Counter(found.values()).most_common()]
