@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recipes on made results: what becomes of what was measured."""
 
+import ast
+import importlib
+import inspect
+
 import numpy as np
 import pytest
 
@@ -11,7 +15,7 @@ from shoal.papers.experiment import all_experiments
 from shoal.papers.recipes import partitioning
 from shoal.papers.recipes.partitioning_search import P_VALUE, PartitioningSettings, expand
 from shoal.papers.recipes.sharing import Sharing, SharingPrivate
-from shoal.papers.registry import Measured, Points
+from shoal.papers.registry import Measured, Points, get_recipe
 
 
 @pytest.fixture(scope="module")
@@ -150,3 +154,15 @@ def test_sharing_under_a_requirement_tells_leads_and_what_cannot_be_kept():
     kept = "Nursery, (c, l): runs with a release, %"
     assert points.of("LDM", kept) == {"(15, 3)": 0}
     assert points.of("ATP", kept) == {"(15, 3)": 100}
+
+
+def test_what_a_recipe_measures_with_is_named_with_all_that_it_imports():
+    """So a result is measured again when a number or a function that it was measured with changes."""
+    every = {get_recipe(experiment.recipe) for experiment in all_experiments().values()}
+    plumbing = {"shoal.papers.registry", "shoal.papers.data"}
+    for used in every:
+        for name in used.sources:
+            tree = ast.parse(inspect.getsource(importlib.import_module(name)))
+            imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+            missing = {module for module in imported if module.startswith("shoal.papers.")} - {*used.sources, *plumbing}
+            assert not missing, (type(used).__name__, name, missing)

@@ -126,6 +126,7 @@ class Beyond:
     """A method on a split of a table, at a k."""
 
     sources = (
+        "shoal.papers.adult",
         "shoal.papers.recipes.beyond",
         "shoal.papers.recipes.beyond_data",
         "shoal.papers.recipes.peers",

@@ -59,7 +59,7 @@ class Partitioning:
     with `rival`) or ``"tests"`` (all significance tests).
     """
 
-    sources = ("shoal.papers.dmpd", "shoal.papers.dmpd_data")
+    sources = ("shoal.papers.dmpd", "shoal.papers.dmpd_data", "shoal.papers.dmpd_published")
 
     def units(self, parameters: Parameters) -> Iterator[Unit]:
         """Repetition by repetition, so that a run that is cut has the same of all tables."""

@@ -22,7 +22,13 @@ from shoal.partition.options import GeneticOptions
 from shoal.partition.pareto import Corner, attainment_surfaces, frontier
 from shoal.partition.search import search
 
-SOURCES = ("shoal.papers.dmpd", "shoal.papers.dmpd_data")
+SOURCES = (
+    "shoal.papers.dmpd",
+    "shoal.papers.dmpd_data",
+    "shoal.papers.dmpd_published",
+    "shoal.papers.recipes.partitioning",
+    "shoal.papers.recipes.partitioning_search",
+)
 P_VALUE = "5 × 2 cv F test against 50 × 100: p"
 
 
