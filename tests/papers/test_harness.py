@@ -42,10 +42,11 @@ x = [1, 2, 3]
 value = [1, 4, 8]
 tolerance = 0.5
 [[claims]]
-says = "They rise."
+says = "None is negative."
 place = "Sect. 0"
-check = "rises"
+check = "bounds"
 series = ["square"]
+low = 0
 """
 
 
@@ -218,7 +219,7 @@ def test_a_store_has_nothing_of_what_it_cannot_read(tmp_path):
         (('paper = "beyond"', 'paper = "none"'), "of no paper"),
         (("[quick]\nof", "[quick]\nfo"), "of no use"),
         (('recipe = "squares"', 'recipe = "sqares"'), "Closest: 'squares'"),
-        (('check = "rises"', 'check = "raises"'), "Closest: 'rises'"),
+        (('check = "bounds"', 'check = "bound"'), "Closest: 'bounds'"),
         (("value = [1, 4, 8]", "value = [1, 4]"), "cannot be read"),
     ],
 )
