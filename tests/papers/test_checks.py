@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of claims, by hand: each holds, does not hold, and depends where it can."""
 
+from itertools import product
+
 import pytest
 
-from shoal.papers.experiment import Published
+from shoal.papers.experiment import Published, all_experiments
+from shoal.papers.recipes.partitioning import LEARNERS as LEARNERS_OF_PARTS
+from shoal.papers.recipes.partitioning import NAMES as TABLES_OF_PARTS
+from shoal.papers.recipes.sharing import GENERATORS, LEARNERS, NAMES, PUBLISHERS
 from shoal.papers.registry import Point, Points, get_check
 
 
@@ -142,3 +147,58 @@ def test_similar_is_nowhere_above_a_published_range_and_better_is_somewhere_belo
     options = {"series": "ours", "lowest": "low", "highest": "high"}
     assert verdict(made(published, ours=ours), "similar-or-better", **options) == expected
     assert verdict(made(ours=ours), "similar-or-better", **options) == "not measured"
+
+
+def names_of(experiment):
+    """The panels, series and places that a whole run of an experiment has, as far as its parameters say."""
+    asked = experiment.parameters
+    if experiment.recipe == "sharing":
+        told = {
+            "table": [NAMES[each] for each in asked["tables"]],
+            "learner": [LEARNERS[each] for each in asked["learners"]],
+            "method": [GENERATORS[each] for each in asked["methods"]],
+        }
+        panels, series = (
+            {", ".join(each) for each in product(*(told[n] for n in asked[k]))} for k in ("panels", "series")
+        )
+        return panels, series, set(asked["owners"])
+    if experiment.recipe == "sharing-private":
+        kinds = ["(c, l)", "simple l"]
+        panels = {f"{NAMES[each]}, {kind}" for each in asked["tables"] for kind in kinds}
+        panels |= {f"{panel}{end}" for panel in panels for end in (", tree", ", naive Bayes", ", CM")}
+        panels |= {f"{panel}: runs with a release, %" for panel in panels}
+        places = {
+            f"({own[0]}, {own[1]})" if len(own) == 2 else f"l = {own[0]}"
+            for n in asked["tables"]
+            for own in asked["diversity"][n]
+        }
+        return panels, set(PUBLISHERS.values()), places
+    ends = LEARNERS_OF_PARTS.values()
+    starts = [f"top {top}" for top in asked["tops"]] if asked["show"] == "beside" else TABLES_OF_PARTS.values()
+    return {f"{start}, {end}" for start in starts for end in ends}, {"DMPD", "TDS", "TDR"}, {1, 50, 100, 200, 500}
+
+
+SHARED = [
+    each
+    for each in all_experiments().values()
+    if each.recipe in ("sharing", "sharing-private") or each.parameters.get("show") in ("levels", "beside")
+]
+
+
+@pytest.mark.parametrize("experiment", SHARED, ids=[each.id for each in SHARED])
+def test_no_claim_is_about_what_is_not_measured(experiment):
+    """A claim with a wrong name would be told as not measured, and not be counted."""
+    panels, series, places = names_of(experiment)
+    for claim in experiment.claims:
+        told = claim.options
+        used = {told[key] for key in ("first", "second") if isinstance(told.get(key), str)} | set(
+            told.get("others", ())
+        )
+        used |= {told["series"]} if isinstance(told.get("series"), str) else set(told.get("series", ()))
+        assert used <= series
+        assert set(flat(told.get("panels", ()))) <= panels
+        assert set(flat(told.get("places", ()))) <= places
+
+
+def flat(groups):
+    return [each for group in groups for each in (group if isinstance(group, list) else [group])]
