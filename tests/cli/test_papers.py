@@ -75,8 +75,8 @@ def test_a_run_is_told_and_reported(shoal, folder, monkeypatch):
     assert ran.code == 0, ran.err
     assert "dmpd-table2, quick run: " in ran.out
     assert "100% measured: " in ran.err
-    assert "3 of 3 published ones agree" in ran.out
-    assert "holds: Time is almost linear" in ran.out
+    assert "quick run: 4 numbers\n" in ran.out  # minutes of another machine are not compared
+    assert "holds: Time grows no faster" in ran.out
     assert told[0]["claims"][0]["verdict"] == "holds"
     assert {each["ours"] for each in told[0]["published"]} == {0.1, None}
     ran = shoal("papers", "report", "-o", "out.html")

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of claims, by hand: each holds, does not hold, and depends where it can."""
 
+from itertools import product
+
 import pytest
 
-from shoal.papers.experiment import Published
+from shoal.papers.experiment import Published, all_experiments
+from shoal.papers.recipes.partitioning import LEARNERS as LEARNERS_OF_PARTS
+from shoal.papers.recipes.partitioning import NAMES as TABLES_OF_PARTS
+from shoal.papers.recipes.sharing import GENERATORS, LEARNERS, NAMES, PUBLISHERS
 from shoal.papers.registry import Point, Points, get_check
 
 
@@ -20,6 +25,7 @@ def verdict(points, name, **options):
     return get_check(name)(points, **options).verdict
 
 
+RANGE = {"low": {1: 5.0, 2: 6.0}, "high": {1: 6.0, 2: 7.0}}
 TWO = {"one": {1: 5.0, 2: 4.0, 3: 3.0}, "two": {1: 4.0, 2: 4.5, 3: 1.0}}
 
 
@@ -36,21 +42,20 @@ TWO = {"one": {1: 5.0, 2: 4.0, 3: 3.0}, "two": {1: 4.0, 2: 4.5, 3: 1.0}}
         ("mean-difference", {"first": "one", "second": "two", "low": 0.8, "high": 0.9}, "holds"),
         ("mean-difference", {"first": "one", "second": "two", "low": 1.0}, "does not hold"),
         ("mean-difference", {"first": "one", "second": "three"}, "not measured"),
-        ("falls", {"series": ["one"]}, "holds"),
-        ("falls", {"series": ["two"]}, "does not hold"),
-        ("falls", {"series": ["two"], "slack": 0.5}, "holds"),
-        ("rises", {"series": ["one"]}, "does not hold"),
         ("bounds", {"series": ["one"], "low": 3, "high": 5}, "holds"),
         ("bounds", {"series": ["one"], "low": 4}, "depends"),
         ("bounds", {"series": ["one"], "low": 5}, "does not hold"),
         ("bounds", {"series": ["one"], "low": 5, "places": [1]}, "holds"),
         ("bounds", {"series": ["three"]}, "not measured"),
-        ("ends-lower", {"series": "one", "first": 1}, "holds"),
-        ("ends-lower", {"series": "one", "first": 3}, "does not hold"),
+        ("ends-lower", {"series": ["one", "two"], "first": 1}, "holds"),
+        ("ends-lower", {"series": ["one"], "first": 3}, "does not hold"),
+        ("ends-lower", {"series": ["one", "one", "two"], "first": 3}, "does not hold"),
+        ("ends-lower", {"series": ["three"], "first": 1}, "not measured"),
         ("same-at", {"series": ["one", "two"], "x": 1}, "does not hold"),
         ("same-at", {"series": ["one", "one"], "x": 1}, "holds"),
         ("first", {"series": "one", "others": ["two"]}, "depends"),
         ("first", {"series": "one", "others": ["two"], "slack": 0.5}, "holds"),
+        ("first", {"series": "one", "others": ["two"], "after": 2}, "holds"),
         ("last", {"series": "one", "others": ["two"]}, "does not hold"),
         ("zero-from", {"series": "one", "x": 4}, "holds"),
         ("zero-from", {"series": "one", "x": 3}, "does not hold"),
@@ -79,7 +84,10 @@ def test_published_numbers_are_within_their_tolerance_on_the_side_that_counts():
     outcome = get_check("as-published")(points)
     assert outcome.verdict == "depends"
     assert outcome.sentence == "2 of 3 numbers are as near as asked; the farthest is -2 off."
-    assert verdict(points, "as-published", share=0.6) == "holds"
+    assert verdict(points, "as-published", places=[1]) == "holds"
+    assert verdict(points, "as-published", places=[2]) == "does not hold"
+    assert verdict(points, "as-published", places=[4]) == "not measured"
+    assert verdict(points, "as-published", series=["two"]) == "not measured"
     assert verdict(made(**TWO), "as-published") == "not measured"
 
 
@@ -89,22 +97,109 @@ def test_checks_of_partitionings():
             "Vote, C4.5__DMPD": {"baseline": 95.0, 1: 97.0, 10: 96.0},
             "Pima, C4.5__DMPD": {"baseline": 95.0, 1: 97.0, 10: 94.0},
             "front__median": {1: 86.0, 35: 83.0, 889: 82.5, 2000: 77.0},
-            "German__population 50": {50: 79.0, 100: 71.0, 200: 71.5},
         }
     )
     assert verdict(points, "beats-baseline", series="DMPD", tables=["Vote"]) == "holds"
     assert verdict(points, "beats-baseline", series="DMPD", tables=["Pima"]) == "does not hold"
-    settings = {"series": "population 50", "x": 100, "panels": ["German"]}
-    assert verdict(points, "no-gain", slack=0.5, **settings) == "holds"
-    assert verdict(points, "no-gain", slack=0.4, **settings) == "does not hold"
     both = made(a__one={1: 3.0}, a__two={1: 2.0}, b__one={1: 5.0}, b__two={1: 2.0})
     assert verdict(both, "gap-grows", first="one", second="two", panels=[["a"], ["b"]]) == "holds"
     assert verdict(both, "gap-grows", first="one", second="two", panels=[["b"], ["a"]]) == "does not hold"
     assert verdict(both, "gap-grows", first="one", second="two", panels=[["c"], ["a"]]) == "not measured"
-    rank = made(rank={"DMPD": 1.5, "TDS": 2.0})
-    assert verdict(rank, "least-at", series="rank", panel="", x="DMPD") == "holds"
-    assert verdict(rank, "least-at", series="rank", panel="", x="TDS") == "does not hold"
+    assert verdict(made(**TWO), "gap-grows", first="one", second="two", places=[[1], [3]]) == "holds"
+    assert verdict(made(**TWO), "gap-grows", first="one", second="two", places=[[1, 3], [2]]) == "does not hold"
+    assert verdict(made(**TWO), "gap-grows", first="one", second="two", places=[[1], [4]]) == "not measured"
     front = {"series": "median", "panel": "front"}
-    assert verdict(points, "reaches", level=36, low=82.5, high=82.5, **front) == "holds"
+    assert verdict(points, "reaches", levels=[36, 700], low=82.5, high=82.5, **front) == "holds"
+    assert verdict(points, "reaches", levels=[36, 1], low=82.5, high=82.5, **front) == "does not hold"
+    assert verdict(points, "reaches", levels=[3000], low=0, high=100, **front) == "not measured"
     assert verdict(points, "step", before=655, after=1000, low=5.5, high=5.5, **front) == "holds"
     assert verdict(points, "step", before=1, after=1000, low=0, high=5, **front) == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("p_value", "place", "expected"),
+    [
+        (0.04, 200, "does not hold"),  # significantly better, beyond
+        (0.05, 200, "holds"),  # better, not significantly
+        (0.04, 50, "holds"),  # significantly better, with fewer generations
+        (0.04, 150, "holds"),  # significantly worse
+        (0.04, 300, "not measured"),
+    ],
+)
+def test_only_a_significant_gain_beyond_a_setting_counts(p_value, place, expected):
+    points = made(
+        **{
+            "German__population 50": {50: 79.0, 100: 71.0, 150: 70.0, 200: 71.5},
+            "p__German, population 50": {place: p_value},
+        }
+    )
+    if place == 50:  # nothing beyond has a test: one that finds nothing
+        points = Points([*points, Point("German, population 50", 200, 0.9, "p")])
+    options = {"series": "population 50", "x": 100, "panels": ["German"], "tests": "p"}
+    assert verdict(points, "no-gain", **options) == expected
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"),
+    [({1: 4.0, 2: 6.0}, "holds"), ({1: 5.0, 2: 6.0}, "does not hold"), ({1: 4.0, 2: 7.5}, "does not hold")],
+)
+def test_similar_is_nowhere_above_a_published_range_and_better_is_somewhere_below(ours, expected):
+    published = [Published(name, x, value, "T") for name, own in RANGE.items() for x, value in own.items()]
+    options = {"series": "ours", "lowest": "low", "highest": "high"}
+    assert verdict(made(published, ours=ours), "similar-or-better", **options) == expected
+    assert verdict(made(ours=ours), "similar-or-better", **options) == "not measured"
+
+
+def names_of(experiment):
+    """The panels, series and places that a whole run of an experiment has, as far as its parameters say."""
+    asked = experiment.parameters
+    if experiment.recipe == "sharing":
+        told = {
+            "table": [NAMES[each] for each in asked["tables"]],
+            "learner": [LEARNERS[each] for each in asked["learners"]],
+            "method": [GENERATORS[each] for each in asked["methods"]],
+        }
+        panels, series = (
+            {", ".join(each) for each in product(*(told[n] for n in asked[k]))} for k in ("panels", "series")
+        )
+        return panels, series, set(asked["owners"])
+    if experiment.recipe == "sharing-private":
+        kinds = ["(c, l)", "simple l"]
+        panels = {f"{NAMES[each]}, {kind}" for each in asked["tables"] for kind in kinds}
+        panels |= {f"{panel}{end}" for panel in panels for end in (", tree", ", naive Bayes", ", CM")}
+        panels |= {f"{panel}: runs with a release, %" for panel in panels}
+        places = {
+            f"({own[0]}, {own[1]})" if len(own) == 2 else f"l = {own[0]}"
+            for n in asked["tables"]
+            for own in asked["diversity"][n]
+        }
+        return panels, set(PUBLISHERS.values()), places
+    ends = LEARNERS_OF_PARTS.values()
+    starts = [f"top {top}" for top in asked["tops"]] if asked["show"] == "beside" else TABLES_OF_PARTS.values()
+    return {f"{start}, {end}" for start in starts for end in ends}, {"DMPD", "TDS", "TDR"}, {1, 50, 100, 200, 500}
+
+
+SHARED = [
+    each
+    for each in all_experiments().values()
+    if each.recipe in ("sharing", "sharing-private") or each.parameters.get("show") in ("levels", "beside")
+]
+
+
+@pytest.mark.parametrize("experiment", SHARED, ids=[each.id for each in SHARED])
+def test_no_claim_is_about_what_is_not_measured(experiment):
+    """A claim with a wrong name would be told as not measured, and not be counted."""
+    panels, series, places = names_of(experiment)
+    for claim in experiment.claims:
+        told = claim.options
+        used = {told[key] for key in ("first", "second") if isinstance(told.get(key), str)} | set(
+            told.get("others", ())
+        )
+        used |= {told["series"]} if isinstance(told.get("series"), str) else set(told.get("series", ()))
+        assert used <= series
+        assert set(flat(told.get("panels", ()))) <= panels
+        assert set(flat(told.get("places", ()))) <= places
+
+
+def flat(groups):
+    return [each for group in groups for each in (group if isinstance(group, list) else [group])]

@@ -42,10 +42,11 @@ x = [1, 2, 3]
 value = [1, 4, 8]
 tolerance = 0.5
 [[claims]]
-says = "They rise."
+says = "None is negative."
 place = "Sect. 0"
-check = "rises"
+check = "bounds"
 series = ["square"]
+low = 0
 """
 
 
@@ -268,13 +269,13 @@ def test_results_are_told_without_the_data(squares, shoal_data, tmp_path):
         (("tolerance = 0.5", 'tolerance = "small"'), "'tolerance' of a"),
         (("tolerance = 0.5", 'within = "under"'), "one of both, below, above"),
         (("[1, 4, 8]", '[1, 4, "8"]'), "something else than numbers"),
-        (('says = "They rise."', ""), "lacks 'says'"),
-        (('series = ["square"]', 'serie = ["square"]'), "check 'rises' cannot be told so.*series"),
+        (('says = "None is negative."', ""), "lacks 'says'"),
+        (('series = ["square"]', 'serie = ["square"]'), "check 'bounds' cannot be told so.*series"),
         (("[parameters]", "[parameters"), "cannot be read"),
         (('paper = "beyond"', 'paper = "none"'), "of no paper"),
         (("[quick]\nof", "[quick]\nfo"), "of no use"),
         (('recipe = "squares"', 'recipe = "sqares"'), "'made'.*Closest: 'squares'"),
-        (('check = "rises"', 'check = "raises"'), "'made'.*Closest: 'rises'"),
+        (('check = "bounds"', 'check = "bound"'), "'made'.*Closest: 'bounds'"),
         (("value = [1, 4, 8]", "value = [1, 4]"), "3 x and 2 values"),
     ],
 )

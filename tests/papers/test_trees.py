@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from shoal.papers.adult import FIGURE_6, Adult
-from shoal.papers.claims.trees import at_least_x, at_most, below_x, best_of_mean, hump, not_above_published, ratio
+from shoal.papers.claims.trees import at_least_x, at_most, below_x, best_of_mean, hump
 from shoal.papers.data import Data
-from shoal.papers.experiment import Published, all_experiments
+from shoal.papers.experiment import all_experiments
 from shoal.papers.recipes.beyond import METHODS, PANELS, Beyond
 from shoal.papers.recipes.beyond_data import SOURCES, read_study
 from shoal.papers.recipes.peers import matrix, one_hot_tree
@@ -41,20 +41,6 @@ def test_at_most_another_series_and_some_more():
     assert at_most(found, series="a", other="b", places=[2, 3]).verdict == "does not hold"
     assert "+4, at 3" in at_most(found, series="a", other="b").sentence
     assert at_most(found, series="a", other="c").verdict == "not measured"
-
-
-def test_a_ratio_is_averaged():
-    found = points(a={1: 2.0, 2: 4.0}, b={1: 2.0, 2: 2.0})
-    assert ratio(found, first="a", second="b", low=1.4, high=1.6).verdict == "holds"
-    assert ratio(found, first="a", second="b", low=0.9, high=1.1).verdict == "does not hold"
-
-
-def test_ours_against_what_was_published_of_another():
-    printed = (Published("b", 1, 5.0, "Table 6", 0), Published("a", 1, 1.0, "Table 6", 0))
-    found = Points([Point("a", 1, 5.0)], printed)
-    assert not_above_published(found, series="a", other="b").verdict == "holds"
-    assert not_above_published(Points([Point("a", 1, 5.1)], printed), series="a", other="b").verdict == "does not hold"
-    assert not_above_published(Points([], printed), series="a", other="b").verdict == "not measured"
 
 
 def test_best_of_all_whose_name_ends_so():
@@ -91,7 +77,7 @@ def test_claims_ask_for_series_places_and_panels_that_there_are(experiment, quic
     for claim in experiment.claims:
         told = claim.options
         several = told.get("series", [])
-        used = {told[key] for key in ("first", "second", "other") if key in told}
+        used = {told[key] for key in ("first", "second", "other", "lowest", "highest") if key in told}
         used |= {several} if isinstance(several, str) else set(several)
         if not quick:
             assert used <= names

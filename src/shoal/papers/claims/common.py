@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean
 
@@ -15,15 +15,13 @@ MOST = 0.5  # of the places: a claim that holds in fewer does not hold
 
 
 @check("as-published")
-def as_published(points: Points, *, series: Sequence[str] = (), share: float = 1.0) -> Outcome:
-    """Our numbers are within the tolerance of the published ones, at least this share of them.
-
-    `series`: only these; all by default.
-    """
+def as_published(points: Points, *, series: Sequence[str] | None = None, places: Sequence[X] | None = None) -> Outcome:
+    """Our numbers are within the tolerance of the published ones: of all series and places, or of those named."""
     pairs = []
     for each in points.published:
         ours = points.of(each.series, each.panel).get(each.x)
-        if ours is not None and each.tolerance is not None and (not series or each.series in series):
+        asked = (series is None or each.series in series) and (places is None or each.x in places)
+        if asked and ours is not None and each.tolerance is not None:
             pairs.append((each, ours))
     near = sum(bool(each.agrees(ours)) for each, ours in pairs)
     worst = max(pairs, key=lambda pair: abs(pair[1] - pair[0].value), default=None)
@@ -31,7 +29,7 @@ def as_published(points: Points, *, series: Sequence[str] = (), share: float = 1
         return unmeasured()
     far = worst[1] - worst[0].value
     told = f"{near} of {len(pairs)} numbers are as near as asked; the farthest is {far:+.4g} off."
-    return holds(told) if near >= share * len(pairs) else _part(near, len(pairs), told)
+    return _part(near, len(pairs), told)
 
 
 @check("order")
@@ -56,7 +54,7 @@ def order(
         for first, second in pairwise(series):
             one, two = points.of(first, panel), points.of(second, panel)
             for x in [x for x in one if x in two and (places is None or x in places)]:
-                if not isinstance(x, str) and x <= after:
+                if not _beyond(x, after):
                     continue
                 total += 1
                 if one[x] >= two[x] - slack:
@@ -127,30 +125,19 @@ def bounds(
     return _part(inside, len(values), told, most=most)
 
 
-@check("falls")
-def falls(points: Points, *, series: Sequence[str], panels: Sequence[str] | None = None, slack: float = 0.0) -> Outcome:
-    """Each series ends lower than it begins, and no step of it rises by more than `slack`."""
-    return _trend(points, series, panels, lambda before, after: after - before <= slack, sign=-1)
-
-
-@check("rises")
-def rises(points: Points, *, series: Sequence[str], panels: Sequence[str] | None = None, slack: float = 0.0) -> Outcome:
-    """Each series ends higher than it begins, and no step of it falls by more than `slack`."""
-    return _trend(points, series, panels, lambda before, after: before - after <= slack, sign=1)
-
-
 @check("ends-lower")
 def ends_lower(
-    points: Points, *, series: str, first: X, panels: Sequence[str] | None = None, most: float = 1.0
+    points: Points, *, series: Sequence[str], first: X, panels: Sequence[str] | None = None, most: float = 1.0
 ) -> Outcome:
-    """A series is lower at its last place than at `first`, in at least `most` of the panels."""
+    """Each series is lower at its last place than at `first`; it holds where at least `most` of them are."""
     right, told = 0, []
     for panel in _panels(points, panels):
-        own = points.of(series, panel)
-        if first in own and len(own) > 1:
-            last = list(own)[-1]
-            right += own[last] < own[first]
-            told.append(f"{panel or series} {own[first]:.4g} to {own[last]:.4g}")
+        for name in series:
+            own = points.of(name, panel)
+            if first in own and len(own) > 1:
+                last = list(own)[-1]
+                right += own[last] < own[first]
+                told.append(f"{panel + ': ' if panel else ''}{name} {own[first]:.4g} to {own[last]:.4g}")
     return _part(right, len(told), f"{right} of {len(told)} do: {_some(told)}.", most=most)
 
 
@@ -172,9 +159,13 @@ def first(
     panels: Sequence[str] | None = None,
     slack: float = 0.0,
     most: float = 1.0,
+    after: float = -INFINITE,
 ) -> Outcome:
-    """A series is at or above all others, at each place that they share; `slack` is how far below it may be."""
-    return _foremost(points, series, others, panels, slack, most, sign=1)
+    """A series is at or above all others, at each place that they share; `slack` is how far below it may be.
+
+    `after`: only places beyond this number.
+    """
+    return _foremost(points, series, others, panels, slack, most, after, sign=1)
 
 
 @check("last")
@@ -188,7 +179,7 @@ def last(
     most: float = 1.0,
 ) -> Outcome:
     """A series is at or below all others, at each place that they share."""
-    return _foremost(points, series, others, panels, slack, most, sign=-1)
+    return _foremost(points, series, others, panels, slack, most, -INFINITE, sign=-1)
 
 
 def _foremost(
@@ -198,12 +189,15 @@ def _foremost(
     panels: Sequence[str] | None,
     slack: float,
     most: float,
+    after: float,
     *,
     sign: int,
 ) -> Outcome:
     right, total, wrong = 0, 0, []
     for panel in _panels(points, panels):
         for x, value in points.of(series, panel).items():
+            if not _beyond(x, after):
+                continue
             rest = {name: points.of(name, panel)[x] for name in others if x in points.of(name, panel)}
             ahead = [name for name, other in rest.items() if sign * (other - value) > slack]
             total += bool(rest)
@@ -211,26 +205,6 @@ def _foremost(
             wrong += [f"{_at(panel, x)}{series} {value:.4g}, {name} {rest[name]:.4g}" for name in ahead]
     told = f"It is at {right} of {total} places" + (f"; not {_some(wrong)}." if wrong else ".")
     return _part(right, total, told, most=most)
-
-
-def _trend(
-    points: Points,
-    series: Sequence[str],
-    panels: Sequence[str] | None,
-    allowed: Callable[[float, float], bool],
-    *,
-    sign: int,
-) -> Outcome:
-    right, told = 0, []
-    for panel in _panels(points, panels):
-        for name in series:
-            own = points.of(name, panel)
-            values = list(own.values())
-            if len(values) > 1:
-                steps = [allowed(*pair) for pair in pairwise(values)]
-                right += all(steps) and sign * (values[-1] - values[0]) > 0
-                told.append(f"{panel + ': ' if panel else ''}{name} {values[0]:.4g} to {values[-1]:.4g}")
-    return _part(right, len(told), f"{right} of {len(told)} do: {_some(told)}.")
 
 
 def _part(right: int, total: int, told: str, most: float = 1.0) -> Outcome:
@@ -244,6 +218,11 @@ def _part(right: int, total: int, told: str, most: float = 1.0) -> Outcome:
 
 def _panels(points: Points, panels: Sequence[str] | None) -> Sequence[str]:
     return points.panels() if panels is None else panels
+
+
+def _beyond(x: X, after: float) -> bool:
+    """Whether a place is beyond a number; one that is no number always is."""
+    return isinstance(x, str) or x > after
 
 
 def _at(panel: str, x: X) -> str:

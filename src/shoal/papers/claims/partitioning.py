@@ -8,6 +8,8 @@ from statistics import fmean
 
 from shoal.papers.registry import Outcome, Points, X, check, depends, fails, holds, unmeasured
 
+SIGNIFICANT = 0.05
+
 
 @check("beats-baseline")
 def beats_baseline(points: Points, *, series: str, tables: Sequence[str]) -> Outcome:
@@ -31,31 +33,37 @@ def beats_baseline(points: Points, *, series: str, tables: Sequence[str]) -> Out
 
 
 @check("no-gain")
-def no_gain(points: Points, *, series: str, x: X, slack: float, panels: Sequence[str]) -> Outcome:
-    """Nothing at this place or beyond it is above one setting by more than `slack`, in any of these panels."""
-    gains = {
-        f"{panel}, {name} × {place}": value - points.of(series, panel)[x]
-        for panel in panels
-        if x in points.of(series, panel)
-        for name in points.series(panel)
-        for place, value in points.of(name, panel).items()
-        if float(place) >= float(x)
-    }
+def no_gain(points: Points, *, series: str, x: X, panels: Sequence[str], tests: str) -> Outcome:
+    """Nothing at this place or beyond it is significantly above one setting, in any of these panels.
+
+    `tests`: the panel of the p-values, whose series are called by panel and series.
+    """
+    gains, significant = {}, []
+    for panel in panels:
+        usual = points.of(series, panel).get(x)
+        for name in points.series(panel):
+            p_values = points.of(f"{panel}, {name}", tests)
+            for place, value in points.of(name, panel).items():
+                if usual is not None and place in p_values and float(place) >= float(x):
+                    setting = f"{panel}, {name} × {place}"
+                    gains[setting] = value - usual
+                    significant += [setting] if value > usual and p_values[place] < SIGNIFICANT else []
     if not gains:
         return unmeasured()
-    best = max(gains, key=lambda name: gains[name])
-    told = f"The most that is gained is {gains[best]:+.2f} points ({best})."
-    return holds(told) if gains[best] <= slack else fails(told)
+    best = max(gains, key=lambda setting: gains[setting])
+    told = f"The most that is gained is {gains[best]:+.2f} points ({best}); significantly better are "
+    told += f"{len(significant)} of {len(gains)} settings."
+    return fails(told) if significant else holds(told)
 
 
 @check("reaches")
-def reaches(points: Points, *, series: str, panel: str, level: float, low: float, high: float) -> Outcome:
-    """The accuracy of a frontier at a level lies between two numbers."""
-    value = _at_level(points, series, panel, level)
-    if value is None:
+def reaches(points: Points, *, series: str, panel: str, levels: Sequence[float], low: float, high: float) -> Outcome:
+    """The accuracy of a frontier at each of some levels lies between two numbers."""
+    found = {level: value for level in levels if (value := _at_level(points, series, panel, level)) is not None}
+    if not found:
         return unmeasured()
-    told = f"At level {level:,.0f} it is {value:.2f}."
-    return holds(told) if low <= value <= high else fails(told)
+    told = "It is " + ", ".join(f"{value:.2f} at level {level:,.0f}" for level, value in found.items()) + "."
+    return holds(told) if all(low <= value <= high for value in found.values()) else fails(told)
 
 
 @check("step")
@@ -69,32 +77,33 @@ def step(points: Points, *, series: str, panel: str, before: float, after: float
 
 
 @check("gap-grows")
-def gap_grows(points: Points, *, first: str, second: str, panels: Sequence[Sequence[str]]) -> Outcome:
-    """The first series less the second, on average, is larger in the last group of panels than in the first."""
-    gaps = []
-    for group in panels:
-        own = [
+def gap_grows(
+    points: Points,
+    *,
+    first: str,
+    second: str,
+    panels: Sequence[Sequence[str]] = ((),),
+    places: Sequence[Sequence[X]] = ((),),
+) -> Outcome:
+    """The first series less the second, on average, is larger in the last group of panels or places than in the first.
+
+    An empty group is all of them.
+    """
+    gaps = [
+        [
             points.of(first, panel)[x] - points.of(second, panel)[x]
-            for panel in group
+            for panel in panel_group or points.panels()
             for x in points.of(first, panel)
-            if x in points.of(second, panel)
+            if x in points.of(second, panel) and (not place_group or x in place_group)
         ]
-        if not own:
-            return unmeasured()
-        gaps.append(fmean(own))
-    where = [" and ".join(group) for group in (panels[0], panels[-1])]
-    told = f"{first} less {second} is {gaps[0]:+.2f} on average in {where[0]}; {gaps[-1]:+.2f} in {where[1]}."
-    return holds(told) if gaps[-1] > gaps[0] else fails(told)
-
-
-@check("least-at")
-def least_at(points: Points, *, series: str, panel: str, x: X) -> Outcome:
-    """A series has its least value at one place."""
-    own = points.of(series, panel)
-    if x not in own:
+        for panel_group, place_group in ((panels[0], places[0]), (panels[-1], places[-1]))
+    ]
+    if not all(gaps):
         return unmeasured()
-    told = f"{series}: " + ", ".join(f"{place} {value:.2f}" for place, value in own.items()) + "."
-    return holds(told) if own[x] == min(own.values()) else fails(told)
+    low, high = map(fmean, gaps)
+    where = [" and ".join(map(str, group)) for group in ((panels[0] or places[0]), (panels[-1] or places[-1]))]
+    told = f"{first} less {second} is {low:+.2f} on average at {where[0]}; {high:+.2f} at {where[1]}."
+    return holds(told) if high > low else fails(told)
 
 
 def _at_level(points: Points, series: str, panel: str, level: float) -> float | None:

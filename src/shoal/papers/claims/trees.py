@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks for the curves of trees: a hump, one series at most another, how far apart two are in proportion."""
+"""Checks for the curves of trees: a hump, one series at most another, ours beside a published range."""
 
 from __future__ import annotations
 
@@ -38,28 +38,20 @@ def at_most(
     return depends(f"At {right} of {len(over)} places; {told}") if right > len(over) / 2 else fails(told)
 
 
-@check("ratio")
-def ratio(points: Points, *, first: str, second: str, low: float, high: float, panel: str = "") -> Outcome:
-    """The first series over the second one, averaged over the places that both have, lies between two numbers."""
-    one, two = points.of(first, panel), points.of(second, panel)
-    found = [one[x] / two[x] for x in one if two.get(x)]
-    if not found:
-        return unmeasured()
-    told = f"{first} over {second} is {fmean(found):.3f} on average, from {min(found):.3f} to {max(found):.3f}."
-    return holds(told) if low <= fmean(found) <= high else fails(told)
-
-
-@check("not-above-published")
-def not_above_published(points: Points, *, series: str, other: str, panel: str = "") -> Outcome:
-    """A series of ours is nowhere above what was published of another one."""
+@check("similar-or-better")
+def similar_or_better(points: Points, *, series: str, lowest: str, highest: str, panel: str = "") -> Outcome:
+    """A series of ours is nowhere above a published range, and below it at some place."""
     own = points.of(series, panel)
-    theirs = {each.x: each.value for each in points.published if (each.series, each.panel) == (other, panel)}
-    places = [x for x in own if x in theirs]
-    above = [x for x in places if own[x] > theirs[x]]
-    told = f"{series} is at or below the published {other} at {len(places) - len(above)} of {len(places)} places."
+    low, high = (
+        {each.x: each.value for each in points.published if (each.series, each.panel) == (name, panel)}
+        for name in (lowest, highest)
+    )
+    places = [x for x in own if x in low and x in high]
     if not places:
         return unmeasured()
-    return fails(told) if above else holds(told)
+    above, below = (sum(own[x] > high[x] for x in places), sum(own[x] < low[x] for x in places))
+    told = f"Of {len(places)} places {series} is below the published range at {below} and above it at {above}."
+    return holds(told) if below and not above else fails(told)
 
 
 @check("best-of-mean")
