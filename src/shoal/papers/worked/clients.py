@@ -58,7 +58,6 @@ LEAVES = {
     "leaf 3, married women": "Donna",
     "leaf 4, unmarried women": "Alice",
 }
-MOST = 12  # nobody has more people around him than there are
 
 
 def clients() -> Table:
@@ -155,6 +154,6 @@ def tree() -> Numbers:
         "bad risks they are linked to": float(linked[found.classes.index("bad")]),
         "good risks they are linked to": float(linked[found.classes.index("good")]),
         "largest k that the tree keeps": float(
-            max(k for k in range(1, MOST) if audit(release, table, privacy=k).holds)
+            max(k for k in range(1, len(NAMES) + 1) if audit(release, table, privacy=k).holds)
         ),
     }

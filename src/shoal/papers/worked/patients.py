@@ -30,18 +30,18 @@ def patient_clusters(n_clusters: int, *, allow_small: bool = True) -> AnonymousC
     return model.fit(dict(PATIENTS))
 
 
-def _step(n_clusters: int, clusters: Sequence[str], named: str) -> dict[str, float]:
-    """The clusters after some edges were removed, and how many people each set of the two newest is linked to."""
+def _step(parts: Mapping[str, str], n_clusters: int) -> dict[str, float]:
+    """Of the two newest of some clusters, by the paper's names: who is in each, and how many are linked to which."""
     model = patient_clusters(n_clusters)
     labels = model.labels_.tolist()
-    subject = ClustersSubject(model.release_)
-    table = model.release_.read(dict(PATIENTS))
+    subject, table = ClustersSubject(model.release_), model.release_.read(dict(PATIENTS))
     spans = [set(subject.group_words(table, ["age"], row)[1]) for row in range(len(NAMES))]
-    told = {f"{n_clusters} clusters: {who} is one{YES}": together(NAMES, labels, who) for who in clusters}
-    one, two = (labels[NAMES.index(who[0])] for who in clusters)
-    for words, numbers in ((f"C{named[0]} only", {one}), (f"C{named[1]} only", {two}), ("either", {one, two})):
-        told[f"{n_clusters} clusters: linked to {words}"] = float(spans.count(numbers))
-    told[f"{n_clusters} clusters: 3-anonymous{YES}"] = float(audit(model, dict(PATIENTS)).holds)
+    step = f"{n_clusters} clusters: "
+    number = {name: labels[NAMES.index(who[0])] for name, who in parts.items()}
+    told = {f"{step}{who} is one{YES}": together(NAMES, labels, who) for who in parts.values()}
+    told |= {f"{step}linked to {name} only": float(spans.count({own})) for name, own in number.items()}
+    told[f"{step}linked to {' or '.join(parts)}"] = float(spans.count(set(number.values())))
+    told[f"{step}3-anonymous{YES}"] = float(audit(model, dict(PATIENTS)).holds)
     return told
 
 
@@ -55,8 +55,8 @@ def patients() -> Numbers:
     }
     return {
         **{f"length of {edge}": length for edge, length in sorted(edges.items())},
-        **_step(2, ["ABC", "DEFG"], "23"),
-        **_step(3, ["D", "EFG"], "45"),
+        **_step({"C2": "ABC", "C3": "DEFG"}, 2),
+        **_step({"C4": "D", "C5": "EFG"}, 3),
         "clusters where no centroid may be of fewer than three people": float(
             len(patient_clusters(3, allow_small=False).release_)
         ),
