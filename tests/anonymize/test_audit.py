@@ -13,10 +13,11 @@ from shoal import Confidence, DataError, KAnonymity, ReleaseError, RequirementEr
 from shoal.anonymize import anonymize_by_tree
 from shoal.audit.tables import group_rows
 from shoal.data.table import Column
+from shoal.papers.worked.clients import clients
 from shoal.release import Attribute, Interval, TableRelease
 from shoal.release.generalised import Generalised
 
-from .examples import client_tree, clients
+from .examples import client_tree
 
 
 @pytest.fixture

@@ -29,9 +29,10 @@ from shoal import (
 )
 from shoal.anonymize import TreeAnonymizer, anonymize_by_tree
 from shoal.audit.recount import recount
+from shoal.papers.worked.clients import TABLE_2, clients
 from shoal.trees.mine import mine_tree
 
-from .examples import TABLE_2, client_tree, clients
+from .examples import client_tree
 
 
 def written(release):

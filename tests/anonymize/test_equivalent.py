@@ -14,12 +14,13 @@ from shoal import KAnonymity, PromiseError, ReleaseError, Roles, audit, load_sam
 from shoal.anonymize import anonymize_by_tree, tree_from_table
 from shoal.audit.recount import recount
 from shoal.data.table import Column, Table
+from shoal.papers.worked.clients import clients
 from shoal.release import Attribute, Interval, TableRelease
 from shoal.release.generalised import Generalised
 from shoal.release.parse import parse_tree
 from shoal.trees.mine import mine_tree
 
-from .examples import client_tree, clients
+from .examples import client_tree
 
 
 def test_figure_1_from_table_2():

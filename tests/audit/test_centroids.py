@@ -31,20 +31,16 @@ from shoal.audit.clusters.cells import NO, UNDECIDED, YES, reach
 from shoal.audit.foreign import read_model
 from shoal.audit.foreign._private_boxes import private_boxes
 from shoal.errors import DataError, ShoalError
-
-NAMES = ["John", "Cathy", "Ben", "Laura", "William", "Lisa"]
-ZIPS = ["11001", "11022", "13010", "14384", "15012", "15013"]
+from shoal.papers.worked.customers import AXIS, CENTROIDS, INCOMES, NAMES, ZIP_CODES
 
 
 def paper():
     """Table 5, and centroids that give the spans of Fig. 3, which states none; a zip code weighs as much as 20k."""
-    people = pd.DataFrame(
-        {"zip": ["11001", "11001", "13010", "13010", "14384", "15013"], "income": [98, 62, 36, 115, 44, 100]}
-    )
-    places = make_pipeline(OrdinalEncoder(categories=[ZIPS]), MinMaxScaler(feature_range=(0, 100)))
+    people = pd.DataFrame({"zip": ZIP_CODES, "income": INCOMES})
+    places = make_pipeline(OrdinalEncoder(categories=[AXIS]), MinMaxScaler(feature_range=(0, 100)))
     columns = ColumnTransformer([("zip", places, ["zip"]), ("income", "passthrough", ["income"])])
     model = make_pipeline(columns, KMeans(4, n_init=1, random_state=0)).fit(people)
-    model[-1].cluster_centers_ = np.array([[0.0, 80.0], [50.0, 105.0], [60.0, 40.0], [100.0, 90.0]])
+    model[-1].cluster_centers_ = CENTROIDS.copy()
     return model, people
 
 

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from shoal import AnonymousClusters, audit
+from shoal.papers.worked.patients import NAMES, PATIENTS, RESULTS
 
-# the text gives no coordinates; these have its edge lengths
-POINTS = pd.DataFrame({"age": [1, 1, 2, 7, 8, 7, 8], "result": [3, 1, 2, 2, 5, 7, 9]}, index=list("ABCDEFG"))
+POINTS = pd.DataFrame(dict(PATIENTS), index=list(NAMES))
 
 
 def clusters_of(**options):
-    model = AnonymousClusters(3, public=["age"], domain={"result": [0, 10]}, **options).fit(POINTS)
+    model = AnonymousClusters(3, public=["age"], domain={"result": RESULTS}, **options).fit(POINTS)
     found = {}
     for name, label in zip(POINTS.index, model.labels_.tolist(), strict=True):
         found[label] = found.get(label, "") + name
@@ -36,6 +36,7 @@ def test_by_default_no_centroid_is_one_persons_row():
 
 
 def test_the_domain_decides_what_the_released_rule_may_say():
-    """With results of 1 to 9, C alone could be nearer to the other centroid of {A, B, C} and {D, E, F, G}."""
-    model = AnonymousClusters(3, public=["age"], domain={"result": [1, 9]}, n_clusters=2, scale=False).fit(POINTS)
+    """Other points with these lengths: C alone could be nearer to the other centroid of {A, B, C} and {D, E, F, G}."""
+    points = {"age": [1, 1, 2, 7, 8, 7, 8], "result": [3, 1, 2, 2, 5, 7, 9]}
+    model = AnonymousClusters(3, public=["age"], domain={"result": [1, 9]}, n_clusters=2, scale=False).fit(points)
     assert model.labels_.tolist() == [0, 0, 0, 0, 1, 1, 1]

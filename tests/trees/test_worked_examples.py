@@ -3,40 +3,15 @@
 
 import pytest
 
-from shoal import AnonymousTreeClassifier, KAnonymity, PromiseError, Roles, attack, audit, to_table
+from shoal import AnonymousTreeClassifier, KAnonymity, PromiseError, Roles, attack, audit
 from shoal.audit.recount import recount
+from shoal.papers.worked.clients import NAMES as CLIENTS
+from shoal.papers.worked.clients import clients
+from shoal.papers.worked.loans import NAMES, loans
 from shoal.release import Attribute, Branch, Node, TreeRelease
 from shoal.trees.mine import mine_tree
 
 CLAIM = ({"requirement": "k-anonymity", "k": 3},)
-
-# VLDB'08 Table 4 = PKDD'06 Table 1
-LOANS = {
-    "name": ["Lisa", "John", "Ben", "Laura", "Robert", "Anna"],
-    "marital status": ["Unmarried", "Married", "Married", "Married", "Unmarried", "Unmarried"],
-    "sports car": ["Yes", "Yes", "No", "No", "Yes", "No"],
-    "loan risk": ["good", "good", "bad", "bad", "bad", "bad"],
-}
-
-# VLDB'08 Table 1
-CLIENTS = [
-    ("Anthony", "Male", "Yes", "Young", "Yes", "good"),
-    ("Brian", "Male", "Yes", "Young", "No", "good"),
-    ("Charles", "Male", "Yes", "Young", "Yes", "good"),
-    ("David", "Male", "Yes", "Old", "Yes", "good"),
-    ("Edward", "Male", "Yes", "Old", "Yes", "bad"),
-    ("Frank", "Male", "No", "Old", "Yes", "bad"),
-    ("Alice", "Female", "No", "Young", "No", "good"),
-    ("Barbara", "Female", "No", "Old", "Yes", "good"),
-    ("Carol", "Female", "No", "Young", "No", "bad"),
-    ("Donna", "Female", "Yes", "Young", "No", "bad"),
-    ("Emily", "Female", "Yes", "Young", "Yes", "bad"),
-    ("Fiona", "Female", "Yes", "Young", "Yes", "bad"),
-]
-
-
-def loans():
-    return to_table(LOANS).drop(["name"])
 
 
 def names_by_group(release, table, names, public=None):
@@ -65,7 +40,7 @@ def test_vldb_figure_2_is_what_kadet_returns():
 
 
 def test_vldb_figure_2_has_two_groups_of_three():
-    assert names_by_group(mortgage_tree(), loans(), LOANS["name"]) == {
+    assert names_by_group(mortgage_tree(), loans(), NAMES) == {
         frozenset({"John", "Ben", "Laura"}),
         frozenset({"Lisa", "Robert", "Anna"}),
     }
@@ -81,7 +56,7 @@ def test_with_a_public_sports_car_the_same_tree_fails_and_john_stands_alone():
     verdict = audit(release, loans(), public=public)
     assert not verdict.holds
     assert verdict.smallest_group == 1
-    assert frozenset({"John"}) in names_by_group(release, loans(), LOANS["name"], public)
+    assert frozenset({"John"}) in names_by_group(release, loans(), NAMES, public)
     alone = [finding for finding in verdict.findings if finding.people == 1 and finding.code == "group-fails"]
     assert alone[0].nodes == (2,)  # the split by marital status set him apart
     assert "sports car = Yes and marital status = Married" in alone[0].message
@@ -131,11 +106,6 @@ def client_tree():
     return TreeRelease("loan risk", attributes, CLAIM, nodes)
 
 
-def clients():
-    columns = list(zip(*CLIENTS, strict=True))
-    return to_table(dict(zip(["gender", "married", "age", "sports car", "loan risk"], columns[1:], strict=True)))
-
-
 def test_vldb_figure_1_has_four_groups_of_three():
     verdict = audit(client_tree(), clients())
     assert verdict.holds
@@ -148,12 +118,11 @@ def test_vldb_figure_1_has_four_groups_of_three():
 
 def test_vldb_definition_6_links_donna_emily_and_fiona_to_three_bad_risks():
     found = attack(client_tree(), clients().drop(["loan risk"]))
-    names = [row[0] for row in CLIENTS]
-    donna = found.group_of_person[names.index("Donna")]
-    assert {n for n, g in zip(names, found.group_of_person, strict=True) if g == donna} == {"Donna", "Emily", "Fiona"}
+    donna = found.group_of_person[CLIENTS.index("Donna")]
+    assert {n for n, g in zip(CLIENTS, found.group_of_person, strict=True) if g == donna} == {"Donna", "Emily", "Fiona"}
     assert found.certain[donna]
     assert found.beliefs[donna].tolist() == [0.0, 1.0]
-    carol = found.group_of_person[names.index("Carol")]
+    carol = found.group_of_person[CLIENTS.index("Carol")]
     assert found.beliefs[carol].tolist() == pytest.approx([2 / 3, 1 / 3])
 
 
@@ -162,7 +131,7 @@ def test_attack_on_the_mortgage_tree_uses_counts_of_shared_leaves():
     assert found.group_sizes.tolist() == [3, 3]
     assert not found.exact
     # three of six have no sports car; the married leaf holds one person and the unmarried one two
-    john = found.group_of_person[LOANS["name"].index("John")]
+    john = found.group_of_person[NAMES.index("John")]
     assert dict(found.conditions["sports car"][john])["= No"] == pytest.approx(2 / 3)
     assert found.beliefs[john].sum() == pytest.approx(1.0)
 

@@ -137,7 +137,7 @@ def how(each: Told) -> list[tuple[str, str]]:
     asked = ", ".join(f"{name} {_plain(value)}" for name, value in own.asked(quick=done.quick).items())
     titles = ", ".join(manifest()[name].title for name in own.data)
     return [
-        ("Data", titles + "."),
+        ("Data", f"{titles}." if titles else "What the paper prints."),
         ("Split", own.split),
         ("Seeds", own.seeds),
         ("Settings", asked + "."),

@@ -5,32 +5,12 @@ import pytest
 
 from shoal import Confidence, KAnonymity, audit
 from shoal.audit.rules import Rules
-
-CHERRIES, CANDLES, VIAGRA, TYLENOL = "Cherries", "Birthday Candles", "Viagra", "Tylenol"
-GROCERIES = [CHERRIES, CANDLES]
-# 112 with cherries, 84 of them with Viagra; 30 with candles as well, 24 of them with Tylenol
-BASKETS = (
-    [[CHERRIES, CANDLES, VIAGRA, TYLENOL]] * 20
-    + [[CHERRIES, CANDLES, TYLENOL]] * 4
-    + [[CHERRIES, CANDLES, VIAGRA]] * 4
-    + [[CHERRIES, CANDLES]] * 2
-    + [[CHERRIES, VIAGRA]] * 60
-    + [[CHERRIES]] * 22
-    + [[CANDLES, VIAGRA]] * 100
-    + [[]] * 788
-)
+from shoal.papers.worked.baskets import BASKETS, GROCERIES, TYLENOL, VIAGRA, both_rules
 
 
 @pytest.fixture
 def rules() -> Rules:
-    return Rules.from_frame(
-        {
-            "antecedents": [{CHERRIES}, {CHERRIES, CANDLES}],
-            "consequents": [{VIAGRA}, {TYLENOL}],
-            "support": [0.084, 0.024],
-            "confidence": [0.75, 0.80],
-        }
-    )
+    return both_rules()
 
 
 def test_holds_at_30_with_the_groups_of_the_paper(rules):
