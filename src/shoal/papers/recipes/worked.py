@@ -18,7 +18,7 @@ class WorkedExample:
     @property
     def sources(self) -> Sequence[str]:
         """All modules of examples: they are small, and quick to run again."""
-        return modules()
+        return ("shoal.papers.worked", *modules())
 
     def units(self, parameters: Parameters) -> Iterator[Unit]:
         """One example each."""
