@@ -10,49 +10,19 @@ from hypothesis import strategies as st
 
 from shoal._kernels.reference_c45 import C45, Feature
 from shoal.data.frames import to_table
+from shoal.papers.worked.dmpd_release import coded
 from shoal.partition.c45 import fit_c45
 from shoal.partition.encoded import Encoded, stratified_folds
 from shoal.partition.learners import BayesFolds, C45Folds, EstimatorFolds
 from shoal.partition.wrapper import combine
 from shoal.release import Attribute, Interval, TreeRelease
 
-# Fig. 1: relationship, education-num, hours-per-week, age, income above 50K
-FIG_1 = [
-    ("Not-in-family", 10, 20, 27, 0),
-    ("Husband", 10, 55, 47, 1),
-    ("Husband", 13, 40, 41, 0),
-    ("Not-in-family", 10, 40, 42, 0),
-    ("Not-in-family", 9, 40, 27, 0),
-    ("Not-in-family", 9, 40, 46, 0),
-    ("Husband", 9, 48, 59, 1),
-    ("Not-in-family", 9, 40, 49, 1),
-    ("Husband", 9, 35, 53, 0),
-    ("Husband", 13, 60, 55, 1),
-    ("Unmarried", 13, 60, 40, 0),
-    ("Husband", 13, 40, 49, 1),
-    ("Unmarried", 9, 25, 47, 0),
-    ("Not-in-family", 9, 40, 21, 1),
-    ("Not-in-family", 10, 40, 43, 0),
-    ("Husband", 13, 50, 61, 1),
-    ("Unmarried", 9, 40, 46, 0),
-    ("Unmarried", 9, 40, 28, 0),
-    ("Unmarried", 13, 70, 28, 1),
-    ("Unmarried", 13, 25, 56, 1),
-]
 RELATIONSHIP, EDUCATION, HOURS, AGE = range(4)
 
 
 @pytest.fixture(scope="module")
 def adult():
-    relationship, education, hours, age, income = zip(*FIG_1, strict=True)
-    frame = {
-        "relationship": list(relationship),
-        "education-num": list(education),
-        "hours-per-week": list(hours),
-        "age": ["(-inf-48]" if years <= 48 else "(48-inf)" for years in age],
-        "income": [">50K" if rich else "<=50K" for rich in income],
-    }
-    return to_table({name: np.array(values) for name, values in frame.items()})
+    return coded().select(["relationship", "education-num", "hours-per-week", "age", "income"])
 
 
 @pytest.fixture(scope="module")

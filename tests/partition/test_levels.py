@@ -9,27 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partition.fig1 import FEATURES, FIG1, levels_of, parted
+from partition.fig1 import FIG1
+from shoal.papers.worked.dmpd_levels import G1, G2
+from shoal.papers.worked.dmpd_sample import levels_of, parted
+from shoal.papers.worked.dmpd_sample import mask as mask_of
 from shoal.partition.levels import Levels
 from shoal.partition.partitioning import Partitioning, features_of
 from shoal.privacy import DistinctDiversity, KAnonymity
 
-G1 = ["age", "workclass", "fnlwgt", "education", "education-num", "occupation", "native-country"]
-G2 = ["marital-status", "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week"]
-
-
-def mask_of(*names):
-    return sum(1 << FEATURES.index(name) for name in names)
-
 
 def test_definition_7():
-    levels = levels_of(FIG1, ["workclass", "native-country", "marital-status"])
+    levels = levels_of(["workclass", "native-country", "marital-status"])
     assert levels.dal(mask_of("workclass", "native-country")) == 3
     assert levels.dal(mask_of("workclass", "native-country", "marital-status")) == 1
 
 
 def test_definition_8():
-    levels = levels_of(FIG1, ["workclass", "native-country", "marital-status"])
+    levels = levels_of(["workclass", "native-country", "marital-status"])
     z = parted(G1, G2)
     assert (levels.pal(z), levels.sal(z), levels.partal(z)) == (3, 2, 2)
     # the pair it names: one Private, Germany, <=50K and two Divorced, <=50K
@@ -38,7 +34,7 @@ def test_definition_8():
 
 
 def test_section_4_2():
-    levels = levels_of(FIG1, ["capital-gain", "age", "marital-status", "relationship"], cuts={"age": [48]})
+    levels = levels_of(["capital-gain", "age", "marital-status", "relationship"], cuts={"age": [48]})
     z = parted(["relationship", "education-num"], ["hours-per-week", "age"])
     assert levels.dal(mask_of("relationship", "education-num")) == 6
     assert levels.dal(mask_of("hours-per-week", "age")) == 7
@@ -80,7 +76,7 @@ def test_rows_are_counted_and_not_people(k):
 
 
 def test_any_requirement_judges_class_counts():
-    levels = levels_of(FIG1, ["workclass", "native-country"])
+    levels = levels_of(["workclass", "native-country"])
     counts = levels.class_counts(mask_of("workclass", "native-country", "age"))
     assert counts.sum() == 20
     assert counts.shape == (4, 2)

@@ -1,76 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tian et al., Fig. 3, 5 and 7 and Examples 6 to 20.
-
-The text gives node b and its children, and what Examples 10, 12 and 14 to 16 say of the others. The people of those
-others are ours, chosen to fit, so that f and h come out as (S3, 5, 9) and (S1, 3, 7). Each is marked.
-"""
+"""Tian et al., Fig. 3, 5 and 7 and Examples 10 to 16, by hand; all of their numbers are in `shoal papers`."""
 
 import numpy as np
 import pytest
 
-from shoal.privacy import KAnonymity, RecursiveDiversity, SimpleDiversity
+from shoal.papers.worked.tian_tree import CLASSES, DIVERSE, fig5, fig7
+from shoal.privacy import KAnonymity, SimpleDiversity
 from shoal.privacy.hits import holds_by_hits
 from shoal.release import Attribute, Branch, Interval, Node, TreeRelease
 from shoal.trees.atp import ByHits, Hits, prune_by_merging
 
-S = tuple(f"S{i}" for i in range(1, 6))
-DIVERSE = RecursiveDiversity(3, 3)
-
-
-def leaf(of_class, hit, *misses):
-    """Class, hits, and the misses of the other classes in order; (class, hit, miss) is what the paper shows."""
-    counts = [*misses, *[0] * (4 - len(misses))]
-    counts.insert(S.index(of_class), hit)
-    return Node(counts=tuple(counts))
-
-
-def tree():
-    a = Attribute("A", "public", "categorical", values=("a1", "a2", "a3"))
-    b = Attribute("B", "public", "categorical", values=("b1", "b2", "b3", "b4", "b5"))
-    c = Attribute("C", "public", "categorical", values=("c1", "c2", "c3"))
-    d = Attribute("D", "public", "numeric", bounds=(0, 9), integer=True)
-    target = Attribute("class", "private", "categorical", values=S)
-    nodes = (
-        Node(attribute="A", branches=(Branch(1, ("a1",)), Branch(2, ("a2",)), Branch(3, ("a3",)))),
-        # b: its children are d, e, f, g and h
-        Node(attribute="B", branches=tuple(Branch(4 + i, (f"b{i + 1}",)) for i in range(5))),
-        # c, with children i and j (ours)
-        Node(attribute="C", branches=(Branch(9, ("c1",)), Branch(10, ("c2", "c3")))),
-        leaf("S1", 3, 3, 3, 3),  # ours: the third value of A
-        leaf("S1", 3),  # d (S1, 3, 0)
-        leaf("S2", 5, 3, 1),  # e (S2, 5, 4)
-        Node(attribute="C", branches=tuple(Branch(11 + i, (f"c{i + 1}",)) for i in range(3))),  # f
-        leaf("S4", 6, 3, 3, 2),  # g (S4, 6, 8)
-        # h, whose path D < d5 has the classes 2, 2, 2 and 1
-        Node("D", (Branch(14, intervals=(Interval(None, 4),)), Branch(15, intervals=(Interval(4, None),)))),
-        leaf("S2", 2, 2, 2, 2),  # i, simply 3-diverse (ours)
-        Node(attribute="B", branches=(Branch(16, ("b1", "b2")), Branch(17, ("b3", "b4", "b5")))),  # j
-        leaf("S5", 2, 1, 1),  # k: A = a1, B = b3, C = c1 has the classes 2, 1 and 1
-        leaf("S3", 2, 2, 1),  # l (ours)
-        leaf("S3", 2, 1, 1, 1),  # m (ours)
-        leaf("S1", 2, 2, 2, 1),  # n
-        leaf("S1", 1, 1, 1),  # the other leaf of h: (S1, 3, 7) in all (ours)
-        leaf("S3", 3),  # o fails (ours)
-        leaf("S4", 4, 4, 4, 4),  # p passes (ours)
-    )
-    return TreeRelease("class", (a, b, c, d, target), ({"requirement": "k-anonymity", "k": 1},), nodes)
-
-
-def hits(release, number):
-    counts = release.counts[number]
-    return S[counts.argmax()], int(counts.max()), int(counts.sum() - counts.max())
-
 
 def test_example_10_every_path_has_three_people():
-    leaves = tree().counts[list(tree().leaves)].sum(axis=1)
+    leaves = fig5().counts[list(fig5().leaves)].sum(axis=1)
     assert KAnonymity(3).holds(leaves[:, None]).all()
     assert not KAnonymity(4).holds(leaves[:, None]).all()
 
 
 def test_example_12_which_paths_are_diverse_by_hits():
-    numbers = {"d": 4, "e": 5, "g": 7, "k": 11, "l": 12, "m": 13, "n": 14, "i": 9, "o": 16, "p": 17}
-    told = {name: hits(tree(), number) for name, number in numbers.items()}
-    passing = {name for name, (_, hit, miss) in told.items() if holds_by_hits(DIVERSE, [hit], [miss])[0]}
+    leaves = {name: label for name, label in fig7().items() if name in "degiklmnop"}
+    passing = {name for name, (_, hit, miss) in leaves.items() if holds_by_hits(DIVERSE, [hit], [miss])[0]}
     assert passing == set("klmnip")
 
 
@@ -93,7 +42,7 @@ def test_example_15_what_is_estimated_of_node_b():
     estimated = [sum(p.hit if p.of_class == c else p.miss / 4 for p in parts) for c in range(5)]
     assert estimated == [11.25, 11, 9.75, 11, 7]
     assert knowledge.together(parts) == Hits(0, 12, 38)
-    below_f, below_h = [Hits(4, 2, 2), Hits(2, 2, 3), Hits(2, 2, 3)], [Hits(0, 2, 5), Hits(0, 1, 2)]
+    below_f, below_h = [Hits(4, 2, 2), Hits(2, 4, 6)], [Hits(0, 2, 5), Hits(0, 1, 2)]
     assert (knowledge.together(below_f), knowledge.together(below_h)) == (parts[2], parts[4])
 
 
@@ -105,8 +54,8 @@ def test_example_16_what_is_merged():
     assert knowledge.passes([knowledge.together([d, h])]) == [False]  # so h does not satisfy Rule 1 for d
 
 
-def test_fig_3_the_pruned_tree():
-    before = tree()
+def test_fig_3_the_pruned_fig5():
+    before = fig5()
     pruned = prune_by_merging(before, DIVERSE, by="hits")
     b = pruned.nodes[1]
     assert [branch.values for branch in b.branches] == [("b1", "b2"), ("b3",), ("b4", "b5")]
@@ -116,19 +65,19 @@ def test_fig_3_the_pruned_tree():
     assert sum(merged[2].counts) == 24
     c = pruned.nodes[2]
     assert [pruned.nodes[branch.node].is_leaf for branch in c.branches] == [True, True]  # o and p replace j
-    assert sum(pruned.nodes[c.branches[1].node].counts) == 19
+    assert sum(pruned.nodes[c.branches[1].node].counts) == 23
     assert pruned.counts[0].tolist() == before.counts[0].tolist()
 
 
 def test_by_exact_counts_every_path_keeps_the_requirement():
-    pruned = prune_by_merging(tree(), DIVERSE)
+    pruned = prune_by_merging(fig5(), DIVERSE)
     assert DIVERSE.holds(pruned.counts[list(pruned.leaves)]).all()
 
 
 @pytest.mark.parametrize("by", ["counts", "hits"])
 def test_a_tree_that_passes_is_left_as_it_is(by):
-    pruned = prune_by_merging(tree(), 3, by=by)
-    assert [node.to_json(S) for node in pruned.nodes] == [node.to_json(S) for node in tree().nodes]
+    pruned = prune_by_merging(fig5(), 3, by=by)
+    assert [node.to_json(CLASSES) for node in pruned.nodes] == [node.to_json(CLASSES) for node in fig5().nodes]
 
 
 def test_numeric_branches_become_sets_of_intervals():

@@ -5,39 +5,14 @@ from __future__ import annotations
 
 import pandas as pd
 
+from partition.fig1 import FIG1 as ALL_OF_FIG1
+from shoal.papers.worked.dmpd_release import DOMAIN, SUBSETS
 from shoal.partition.publish import publish_projections
 from shoal.privacy import PartAL
 from shoal.release import ProjectionsRelease
 
-_ROWS = """
-27 10 Not-in-family 20 <=50K
-47 10 Husband 55 >50K
-41 13 Husband 40 <=50K
-42 10 Not-in-family 40 <=50K
-27 9 Not-in-family 40 <=50K
-46 9 Not-in-family 40 <=50K
-59 9 Husband 48 >50K
-49 9 Not-in-family 40 >50K
-53 9 Husband 35 <=50K
-55 13 Husband 60 >50K
-40 13 Unmarried 60 <=50K
-49 13 Husband 40 >50K
-47 9 Unmarried 25 <=50K
-21 9 Not-in-family 40 >50K
-43 10 Not-in-family 40 <=50K
-61 13 Husband 50 >50K
-46 9 Unmarried 40 <=50K
-28 9 Unmarried 40 <=50K
-28 13 Unmarried 70 >50K
-56 13 Unmarried 25 >50K
-"""
-# the columns of Fig. 1 that Sect. 4.2 needs
-FIG1 = pd.DataFrame(
-    [line.split() for line in _ROWS.strip().splitlines()],
-    columns=["age", "education-num", "relationship", "hours-per-week", "income"],
-).astype({"age": int, "education-num": int, "hours-per-week": int})
-SUBSETS = [["education-num", "relationship"], ["age", "hours-per-week"]]
-DOMAIN = {"education-num": [1, 16], "hours-per-week": [1, 99], "age": [17, 90]}
+# the columns that Sect. 4.2 needs
+FIG1 = ALL_OF_FIG1[["age", "education-num", "relationship", "hours-per-week", "income"]]
 
 
 def fig7(k: int = 2, **options) -> ProjectionsRelease:
