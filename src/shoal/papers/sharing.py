@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tian et al. (2012), Fig. 10 to 13: what can be learned from the unpruned trees of one to ten owners."""
+"""Tian et al. (2012), Fig. 10 to 13: what can be learned from the usual trees of one to ten owners."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from shoal.trees import AnonymousTreeClassifier
 Answers = NDArray[np.str_]
 PATH_OWNERS = 5  # paths are compared up to so many owners, as in Fig. 13
 
-# the joint models that are learned: C4.5 with its own pruning, naive Bayes, one conjunctive rule
+# the joint models that are learned: C4.5 as owners have it, naive Bayes, one conjunctive rule
 LEARNERS: dict[str, Callable[[], Any]] = {
     "tree": lambda: AnonymousTreeClassifier(privacy=1, variant="c45", unknown="ancestor"),
     "bayes": MixedNaiveBayes,
@@ -28,10 +28,10 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 }
 
 
-def unpruned_tree(rows: Table, task: SharingTable) -> TreeRelease:
-    """The C4.5 tree of one owner with nothing pruned, not even for privacy."""
+def usual_tree(rows: Table, task: SharingTable) -> TreeRelease:
+    """The C4.5 tree of one owner as it comes, nothing pruned for privacy."""
     features = [name for name in rows.names if name != task.target]
-    tree = AnonymousTreeClassifier(privacy=1, variant="c45", pruning="none", domain=task.domain(features))
+    tree = AnonymousTreeClassifier(privacy=1, variant="c45", domain=task.domain(features))
     release: TreeRelease = tree.fit(rows, task.target).release_
     return release
 
@@ -106,7 +106,7 @@ def compare_generators(
     told = {name: answers(model, tested) for name, model in basis.items()}
     found = [_line("basis", name, 0, told[name], right, told[name]) for name in learners]
     for n in owners:
-        trees = [unpruned_tree(task.rows.take(rows), task) for rows in share_rows(train, n, seed)]
+        trees = [usual_tree(task.rows.take(rows), task) for rows in share_rows(train, n, seed)]
         votes = {
             "bagging": vote(trees, tested, shares=False),
             "bagging-consensus": consensus(trees, tested),

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from shoal.data import Table, load_hierarchies, read_table
 from shoal.data.stack import stack
+from shoal.data.table import Kind
 from shoal.errors import DataError
+from shoal.papers.dmpd_data import KINDS
 
 Rows = NDArray[np.int64]
 TARGETS = {"adult": "occupation", "nursery": "class", "car": "class", "cmc": "contraceptive_method"}
@@ -65,7 +67,8 @@ def read_sharing(folder: Path, name: str) -> SharingTable:
     if not found:
         raise DataError("no-data", f"The data folder has no {files[0]!r}. Point SHOAL_DATA at the benchmark data.")
     target = TARGETS[name]
-    parts = [read_table(file, missing=["?"], kinds={target: "categorical"}).complete() for file in found]
+    kinds: dict[str, Kind] = {target: "categorical", **KINDS.get(name, {})}
+    parts = [read_table(file, missing=["?"], kinds=kinds).complete() for file in found]
     rows = parts[0] if len(parts) == 1 else stack(parts[0], parts[1], parts[0].names)
     columns = [column for column in rows.names if column != target]
     rows = rows.select([*columns, target])

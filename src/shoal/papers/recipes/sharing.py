@@ -56,14 +56,14 @@ def _averages(pairs: Iterable[tuple[tuple[Any, ...], float]]) -> dict[tuple[Any,
 
 @recipe("sharing")
 class Sharing:
-    """What joint models learn from the unpruned trees of one to ten owners.
+    """What joint models learn from the usual trees of one to ten owners.
 
     Parameters of experiments: `tables`, `folds`, `passes` and `shares` (of the rows) by table, `owners`; and what is
     shown: `measure`, `learners`, `methods`, and by which of ``"table"``, ``"learner"`` and ``"method"`` there are
     `panels` and `series`.
     """
 
-    sources = ("shoal.papers.sharing", "shoal.papers.sharing_data")
+    sources = ("shoal.papers.sharing", "shoal.papers.sharing_data", "shoal.papers.dmpd_data")
 
     def units(self, parameters: Parameters) -> Iterator[Unit]:
         """One pass of one fold of one table each."""
@@ -108,7 +108,7 @@ class SharingPrivate:
     show by how much ATP leads and which requirements each method keeps.
     """
 
-    sources = ("shoal.papers.sharing", "shoal.papers.sharing_data", "shoal.papers.sharing_private")
+    sources = (*Sharing.sources, "shoal.papers.sharing_private")
 
     def units(self, parameters: Parameters) -> Iterator[Unit]:
         """One pass of one fold of one table and requirement each."""

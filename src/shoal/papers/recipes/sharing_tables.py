@@ -16,7 +16,7 @@ from shoal.papers.sharing_data import read_sharing
 class SharingTables:
     """Rows, columns and classes; parameters of experiments: `tables`."""
 
-    sources = ("shoal.papers.sharing_data",)
+    sources = ("shoal.papers.sharing_data", "shoal.papers.dmpd_data")
 
     def units(self, parameters: Parameters) -> Iterator[Unit]:
         """One table each."""
