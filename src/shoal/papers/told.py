@@ -11,13 +11,12 @@ from shoal.papers.data import manifest
 from shoal.papers.experiment import PAPERS, Experiment
 from shoal.papers.figure import drawn_panels, figure_svg
 from shoal.papers.grids import Cell, Grid, grids
-from shoal.papers.judge import Beside, Judged, compare, judge
+from shoal.papers.judge import UNKEPT, Beside, Judged, compare, judge
 from shoal.papers.registry import Points
 from shoal.papers.runner import Done
 from shoal.papers.store import source_sha256
 
 TITLE = "Four papers, reproduced"
-UNKEPT = ("does not hold", "depends")  # where a claim's file explains itself
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,19 @@ def unmeasured(told: Iterable[Told]) -> tuple[int, int]:
     claims = sum(one.outcome.verdict == "not measured" for each in own for one in each.judged)
     numbers = sum(one.ours is None and one.published.tolerance is not None for each in own for one in each.beside)
     return claims, numbers
+
+
+def unborne(told: Iterable[Told]) -> int:
+    """How many claims hold neither here nor by the numbers that their own paper prints."""
+    return sum(one.unborne for each in told for one in each.judged)
+
+
+def reasons(one: Judged) -> str:
+    """Why a claim does not hold, where it does not."""
+    told = one.claim.otherwise if one.outcome.verdict in UNKEPT else ""
+    if one.unborne:
+        told += f" By the numbers that the paper prints: {one.printed.verdict}. {one.printed.sentence}"
+    return told.strip()
 
 
 def where(each: Told, one: Judged) -> str:

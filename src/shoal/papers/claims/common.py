@@ -93,6 +93,8 @@ def mean_difference(
 def zero_from(points: Points, *, series: str, x: float, panel: str = "") -> Outcome:
     """A series is zero from a place on, and nowhere before it."""
     own = points.of(series, panel)
+    if not own:
+        return unmeasured()
     zero = [place for place, value in own.items() if value == 0]
     told = f"{series} is zero at {', '.join(map(str, zero)) or 'no place'} of {', '.join(map(str, own))}."
     return holds(told) if zero == [place for place in own if float(place) >= x] else fails(told)
