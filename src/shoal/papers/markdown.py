@@ -11,11 +11,11 @@ from shoal.papers.grids import Cell, Grid
 from shoal.papers.told import (
     TITLE,
     Told,
-    by_experiment,
     by_paper,
     caption,
     counts,
     how,
+    in_short,
     percentages,
     reasons,
     run_words,
@@ -40,7 +40,7 @@ def page_markdown(told: Sequence[Told], pictures: str) -> str:
     ]
     if agreement_svg(percentages(told)):
         parts.append(f"![Published numbers against ours]({pictures}/agreement.svg)")
-    parts += [by_paper(told).markdown(), by_experiment(told).markdown(), "## Claims", claims_markdown(told)]
+    parts += [by_paper(told).markdown(), in_short(told).markdown(), "## Claims", claims_markdown(told)]
     for paper, (name, citation) in PAPERS.items():
         own = [each for each in told if each.experiment.paper == paper]
         if own:

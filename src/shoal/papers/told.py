@@ -17,6 +17,7 @@ from shoal.papers.runner import Done
 from shoal.papers.store import source_sha256
 
 TITLE = "Four papers, reproduced"
+EXAMPLES = "worked-example"  # the recipe of what a paper works through by hand
 
 
 @dataclass(frozen=True)
@@ -128,19 +129,30 @@ def by_paper(told: Sequence[Told]) -> Grid:
     return Grid(("paper", "experiments measured", "claims that hold", "published numbers that agree"), tuple(rows), 1)
 
 
-def by_experiment(told: Sequence[Told]) -> Grid:
-    """For each table and figure: its claim in one line, how many claims hold, and published numbers that agree."""
-    rows = []
+def in_short(told: Sequence[Told]) -> Grid:
+    """For each table and figure: its claim in one line, how many claims hold, and published numbers that agree.
+
+    What a paper works through by hand is one row.
+    """
+    rows: dict[tuple[str, str], tuple[str, list[Told]]] = {}
     for each in told:
-        hold, claims, near, numbers = counts([each])
-        cells = (
-            f"{PAPERS[each.experiment.paper][0]}, {each.experiment.place}",
-            each.experiment.claim,
+        own = each.experiment
+        if own.recipe == EXAMPLES:
+            rows.setdefault((own.paper, "examples"), ("", []))[1].append(each)
+        else:
+            rows[own.paper, own.place] = own.claim, [each]
+    cells = []
+    for (paper, place), (claim, group) in rows.items():
+        hold, claims, near, numbers = counts(group)
+        worked = "What it works through by hand: " + "; ".join(each.experiment.place for each in group) + "."
+        parts = (
+            f"{PAPERS[paper][0]}, {place}",
+            claim or worked,
             f"{hold} of {claims}" if claims else "",
             f"{near} of {numbers}" if numbers else "",
         )
-        rows.append(tuple(map(Cell, cells)))
-    return Grid(("where", "what it says", "claims that hold", "numbers that agree"), tuple(rows), 2)
+        cells.append(tuple(map(Cell, parts)))
+    return Grid(("where", "what it says", "claims that hold", "numbers that agree"), tuple(cells), 2)
 
 
 def how(each: Told) -> list[tuple[str, str]]:
