@@ -160,12 +160,13 @@ def how(each: Told) -> list[tuple[str, str]]:
     own, done = each.experiment, each.done
     asked = ", ".join(f"{name} {_plain(value)}" for name, value in own.asked(quick=done.quick).items())
     titles = ", ".join(manifest()[name].title for name in own.data)
+    units = f"{done.units} units" if done.units > 1 else "1 unit"
     return [
         ("Data", f"{titles}." if titles else "What the paper prints."),
         ("Split", own.split),
         ("Seeds", own.seeds),
         ("Settings", asked + "."),
-        ("Measured", f"{done.units} units, {told_time(done.seconds)} of CPU{_others(done)}."),
+        ("Measured", f"{units}, {told_time(done.seconds)} of CPU{_others(done)}."),
     ]
 
 

@@ -29,6 +29,8 @@ def as_published(points: Points, *, series: Sequence[str] | None = None, places:
         return unmeasured()
     far = worst[1] - worst[0].value
     told = f"{near} of {len(pairs)} numbers are as near as asked; the farthest is {far:+.4g} off."
+    if far == 0:
+        told = "It is as printed." if len(pairs) == 1 else f"All {len(pairs)} numbers are as printed."
     return _part(near, len(pairs), told)
 
 
