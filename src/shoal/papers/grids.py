@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from shoal.papers.experiment import Experiment, Published
 from shoal.papers.registry import Points, X
 
-MOST_COLUMNS = 10  # of numbers; a table with more is turned on its side
+MOST_COLUMNS, MOST_LETTERS = 10, 90  # of numbers, and in their headings; a table with more is turned on its side
+
+
+FACT = "value"  # the series of single facts, which have no other name than their place
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def grids(experiment: Experiment, points: Points) -> list[Grid]:
         together.setdefault(_places(points, experiment.published, panel), []).append(panel)
     found = []
     for places, own in together.items():
-        if len(places) > MOST_COLUMNS:
+        if len(places) > MOST_COLUMNS or sum(len(_shown(x)) for x in places) > MOST_LETTERS:
             found += [_turned(_grid(experiment, points, places, [panel]), panel) for panel in own]
         else:
             found.append(_grid(experiment, points, places, own))
@@ -94,6 +97,8 @@ def _grid(experiment: Experiment, points: Points, places: Sequence[X], panels: S
 def _turned(grid: Grid, panel: str) -> Grid:
     """The same table with a line for each place, and a column for each series."""
     named = [" ".join(cell.text for cell in row[1 if panel else 0 : grid.words] if cell.text) for row in grid.rows]
+    if named == [f"{FACT} ours", "paper", "difference"]:
+        named[0] = "ours"
     lines = [
         (Cell(place), *(row[number] for row in grid.rows))
         for number, place in enumerate(grid.header[grid.words :], grid.words)

@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shoal.papers.experiment import Claim, Experiment, Published
-from shoal.papers.registry import Outcome, Points, get_check
+from shoal.papers.registry import Outcome, Point, Points, get_check
+
+UNKEPT = ("does not hold", "depends")  # where a claim's file explains itself
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,16 @@ class Beside:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim and what its check found."""
+    """A claim and what its check found: in our numbers, and in those that the paper prints."""
 
     claim: Claim
     outcome: Outcome
+    printed: Outcome
+
+    @property
+    def unborne(self) -> bool:
+        """Whether the claim does not hold, neither here nor by the paper's own numbers."""
+        return self.outcome.verdict in UNKEPT and self.printed.verdict in UNKEPT
 
 
 def compare(experiment: Experiment, points: Points) -> list[Beside]:
@@ -42,4 +50,9 @@ def compare(experiment: Experiment, points: Points) -> list[Beside]:
 
 def judge(experiment: Experiment, points: Points) -> list[Judged]:
     """Every claim of an experiment, checked."""
-    return [Judged(claim, get_check(claim.check)(points, **claim.options)) for claim in experiment.claims]
+    own = [Point(each.series, each.x, each.value, each.panel) for each in experiment.published]
+    printed = Points(own, experiment.published)
+    return [
+        Judged(claim, *(get_check(claim.check)(found, **claim.options) for found in (points, printed)))
+        for claim in experiment.claims
+    ]

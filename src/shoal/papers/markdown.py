@@ -10,16 +10,17 @@ from shoal.papers.figure import agreement_svg
 from shoal.papers.grids import Cell, Grid
 from shoal.papers.told import (
     TITLE,
-    UNKEPT,
     Told,
-    by_experiment,
     by_paper,
     caption,
     counts,
     how,
+    in_short,
     percentages,
+    reasons,
     run_words,
     told_versions,
+    unborne,
     unmeasured,
     where,
 )
@@ -31,14 +32,15 @@ def page_markdown(told: Sequence[Told], pictures: str) -> str:
     silent, alone = unmeasured(told)
     more = f" Not measured: {silent} more claims and {alone} more numbers." if silent or alone else ""
     quick = sum(bool(run_words(each)) for each in told)
+    borne = f", and {unborne(told)} of the others do not by their paper's own numbers either" if unborne(told) else ""
     parts = [
         f"# {TITLE}",
-        f"{hold} of {claims} claims hold; {near} of {numbers} published numbers are as near as their tolerance asks."
-        f"{more}{f' {quick} of {len(told)} experiments are of a quick run.' if quick else ''}",
+        f"{hold} of {claims} claims hold{borne}; {near} of {numbers} published numbers are as near as their tolerance "
+        f"asks.{more}{f' {quick} of {len(told)} experiments are of a quick run.' if quick else ''}",
     ]
     if agreement_svg(percentages(told)):
         parts.append(f"![Published numbers against ours]({pictures}/agreement.svg)")
-    parts += [by_paper(told).markdown(), by_experiment(told).markdown(), "## Claims", claims_markdown(told)]
+    parts += [by_paper(told).markdown(), in_short(told).markdown(), "## Claims", claims_markdown(told)]
     for paper, (name, citation) in PAPERS.items():
         own = [each for each in told if each.experiment.paper == paper]
         if own:
@@ -68,7 +70,7 @@ def _experiment_markdown(each: Told, pictures: str) -> list[str]:
     parts += [grid.markdown() for grid in each.grids]
     judged = []
     for one in each.judged:
-        why = f" Why: {one.claim.otherwise}" if one.outcome.verdict in UNKEPT and one.claim.otherwise else ""
+        why = f" Why: {reasons(one)}" if reasons(one) else ""
         judged.append(f"**{one.outcome.verdict}**: {one.claim.says} ({one.claim.place}) {one.outcome.sentence}{why}")
     measured = [f"{name}: {text}" for name, text in how(each)]
     for head, lines in (("Claims:", judged), ("Notes:", own.notes), ("How it was measured:", measured)):

@@ -16,7 +16,6 @@ from shoal.papers.markdown import page_markdown
 from shoal.papers.runner import Done
 from shoal.papers.told import (
     TITLE,
-    UNKEPT,
     Told,
     by_paper,
     caption,
@@ -24,9 +23,11 @@ from shoal.papers.told import (
     cpu_seconds,
     how,
     percentages,
+    reasons,
     run_words,
     told_time,
     told_versions,
+    unborne,
     unmeasured,
     where,
 )
@@ -108,9 +109,10 @@ def _summary_html(told: Sequence[Told]) -> str:
     measured = [each for each in told if each.done.points is not None]
     quick = sum(each.done.quick for each in measured)
     silent, alone = (f"; {number} more not measured" if number else "" for number in unmeasured(told))
+    borne = f"; {unborne(told)} others do not by their paper's own numbers either" if unborne(told) else ""
     facts = [
         ("experiments", f"{len(measured)} of {len(told)}", f"{quick} of them quick" if quick else "all of them whole"),
-        ("claims that hold", f"{hold} of {claims}", f"each is checked by a function of the numbers{silent}"),
+        ("claims that hold", f"{hold} of {claims}", f"each is checked by a function of the numbers{borne}{silent}"),
         ("published numbers", f"{near} of {numbers}", f"as near as their tolerance asks{alone}"),
         ("CPU time", told_time(cpu_seconds(measured)), "of all units, those that experiments share once"),
     ]
@@ -202,9 +204,7 @@ def _scrolled(rows: str) -> str:
 
 
 def _judged_html(one: Judged) -> str:
-    why = ""
-    if one.outcome.verdict in UNKEPT and one.claim.otherwise:
-        why = f"<p class='small'><b>Why:</b> {escape(one.claim.otherwise)}</p>"
+    why = f"<p class='small'><b>Why:</b> {escape(reasons(one))}</p>" if reasons(one) else ""
     return (
         f"<li><div>{_tag(one)}</div><div><p>{escape(one.claim.says)} "
         f"<span class='soft small'>({escape(one.claim.place)})</span></p>"

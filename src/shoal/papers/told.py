@@ -11,13 +11,13 @@ from shoal.papers.data import manifest
 from shoal.papers.experiment import PAPERS, Experiment
 from shoal.papers.figure import drawn_panels, figure_svg
 from shoal.papers.grids import Cell, Grid, grids
-from shoal.papers.judge import Beside, Judged, compare, judge
+from shoal.papers.judge import UNKEPT, Beside, Judged, compare, judge
 from shoal.papers.registry import Points
 from shoal.papers.runner import Done
 from shoal.papers.store import source_sha256
 
 TITLE = "Four papers, reproduced"
-UNKEPT = ("does not hold", "depends")  # where a claim's file explains itself
+EXAMPLES = "worked-example"  # the recipe of what a paper works through by hand
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,19 @@ def unmeasured(told: Iterable[Told]) -> tuple[int, int]:
     return claims, numbers
 
 
+def unborne(told: Iterable[Told]) -> int:
+    """How many claims hold neither here nor by the numbers that their own paper prints."""
+    return sum(one.unborne for each in told for one in each.judged)
+
+
+def reasons(one: Judged) -> str:
+    """Why a claim does not hold, where it does not."""
+    told = one.claim.otherwise if one.outcome.verdict in UNKEPT else ""
+    if one.unborne:
+        told += f" By the numbers that the paper prints: {one.printed.verdict}. {one.printed.sentence}"
+    return told.strip()
+
+
 def where(each: Told, one: Judged) -> str:
     """Where a claim is made: in a paper, or of which table where it is ours."""
     paper = each.experiment.paper
@@ -116,19 +129,30 @@ def by_paper(told: Sequence[Told]) -> Grid:
     return Grid(("paper", "experiments measured", "claims that hold", "published numbers that agree"), tuple(rows), 1)
 
 
-def by_experiment(told: Sequence[Told]) -> Grid:
-    """For each table and figure: its claim in one line, how many claims hold, and published numbers that agree."""
-    rows = []
+def in_short(told: Sequence[Told]) -> Grid:
+    """For each table and figure: its claim in one line, how many claims hold, and published numbers that agree.
+
+    What a paper works through by hand is one row.
+    """
+    rows: dict[tuple[str, str], tuple[str, list[Told]]] = {}
     for each in told:
-        hold, claims, near, numbers = counts([each])
-        cells = (
-            f"{PAPERS[each.experiment.paper][0]}, {each.experiment.place}",
-            each.experiment.claim,
+        own = each.experiment
+        if own.recipe == EXAMPLES:
+            rows.setdefault((own.paper, "examples"), ("", []))[1].append(each)
+        else:
+            rows[own.paper, own.place] = own.claim, [each]
+    cells = []
+    for (paper, place), (claim, group) in rows.items():
+        hold, claims, near, numbers = counts(group)
+        worked = "What it works through by hand: " + "; ".join(each.experiment.place for each in group) + "."
+        parts = (
+            f"{PAPERS[paper][0]}, {place}",
+            claim or worked,
             f"{hold} of {claims}" if claims else "",
             f"{near} of {numbers}" if numbers else "",
         )
-        rows.append(tuple(map(Cell, cells)))
-    return Grid(("where", "what it says", "claims that hold", "numbers that agree"), tuple(rows), 2)
+        cells.append(tuple(map(Cell, parts)))
+    return Grid(("where", "what it says", "claims that hold", "numbers that agree"), tuple(cells), 2)
 
 
 def how(each: Told) -> list[tuple[str, str]]:
@@ -136,12 +160,13 @@ def how(each: Told) -> list[tuple[str, str]]:
     own, done = each.experiment, each.done
     asked = ", ".join(f"{name} {_plain(value)}" for name, value in own.asked(quick=done.quick).items())
     titles = ", ".join(manifest()[name].title for name in own.data)
+    units = f"{done.units} units" if done.units > 1 else "1 unit"
     return [
         ("Data", f"{titles}." if titles else "What the paper prints."),
         ("Split", own.split),
         ("Seeds", own.seeds),
         ("Settings", asked + "."),
-        ("Measured", f"{done.units} units, {told_time(done.seconds)} of CPU{_others(done)}."),
+        ("Measured", f"{units}, {told_time(done.seconds)} of CPU{_others(done)}."),
     ]
 
 

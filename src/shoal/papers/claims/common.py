@@ -29,6 +29,8 @@ def as_published(points: Points, *, series: Sequence[str] | None = None, places:
         return unmeasured()
     far = worst[1] - worst[0].value
     told = f"{near} of {len(pairs)} numbers are as near as asked; the farthest is {far:+.4g} off."
+    if far == 0:
+        told = "It is as printed." if len(pairs) == 1 else f"All {len(pairs)} numbers are as printed."
     return _part(near, len(pairs), told)
 
 
@@ -93,6 +95,8 @@ def mean_difference(
 def zero_from(points: Points, *, series: str, x: float, panel: str = "") -> Outcome:
     """A series is zero from a place on, and nowhere before it."""
     own = points.of(series, panel)
+    if not own:
+        return unmeasured()
     zero = [place for place, value in own.items() if value == 0]
     told = f"{series} is zero at {', '.join(map(str, zero)) or 'no place'} of {', '.join(map(str, own))}."
     return holds(told) if zero == [place for place in own if float(place) >= x] else fails(told)
