@@ -218,12 +218,12 @@ def flat(groups):
 def test_a_claim_is_also_asked_of_the_numbers_that_the_paper_prints():
     table = all_experiments()["dmpd-table1"]
     judged = judge(table, Points([], table.published))
-    by_words = {one.claim.check: one for one in judged}
+    beats = next(one for one in judged if one.claim.check == "beats-baseline")
     # C4.5 on Nursery: 96.16 without partitioning, 92.64 at best with it
-    assert by_words["beats-baseline"].printed.verdict == "depends"
-    assert not by_words["beats-baseline"].unborne  # ours were not measured
+    assert beats.printed.verdict == "depends"
+    assert not beats.unborne  # ours were not measured
     printed = Points([Point(each.series, each.x, each.value, each.panel) for each in table.published])
-    assert [one.unborne for one in judge(table, printed)] == [False, True]
+    assert [one.unborne for one in judge(table, printed)] == [False, True, True]
 
 
 def test_no_check_stumbles_over_numbers_that_are_not_there():
