@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from shoal.papers import dmpd_published
+from shoal.papers.dmpd_data import read_study
 from shoal.papers.dmpd_tables import Measured as Tables
 from shoal.papers.dmpd_tables import ranks
 from shoal.papers.experiment import all_experiments
 from shoal.papers.recipes import partitioning
 from shoal.papers.recipes.partitioning_search import P_VALUE, PartitioningSettings, expand
+from shoal.papers.recipes.partitioning_seconds import PartitioningSeconds, partition, refine, specialize
 from shoal.papers.recipes.sharing import Sharing, SharingPrivate
 from shoal.papers.registry import Measured, Points, get_recipe
 
@@ -112,8 +114,6 @@ def test_settings_of_the_search_are_tested_against_the_usual_one():
 
 
 def test_an_expanded_table_has_its_rows_and_values_of_its_domains(shoal_data):
-    from shoal.papers.dmpd_data import read_study
-
     rows = read_study(shoal_data, "german").rows
     more = expand(rows, 3, seed=0)
     assert more.n_rows == 3 * rows.n_rows
@@ -140,20 +140,63 @@ def test_sharing_averages_over_folds_and_shows_pooled_rows_everywhere():
     assert len(Points(Sharing().points({"measure": "path_match", **shows}, own))) == 1
 
 
-def test_sharing_under_a_requirement_tells_leads_and_what_cannot_be_kept():
-    def line(method, accuracy):
-        return {"method": method, "learner": "tree", "accuracy": accuracy, "cm": 0.2}
+def line(method, accuracy):
+    return {"method": method, "learner": "tree", "accuracy": accuracy, "cm": 0.2}
 
+
+def test_sharing_under_a_requirement_tells_leads_and_what_cannot_be_kept():
+    asked = {"table": "nursery", "owners": 1}
     own = [
-        Measured({"table": "nursery", "diversity": [15, 2]}, [line("atp", 0.6), line("ldm", 0.5)], 1.0),
-        Measured({"table": "nursery", "diversity": [15, 3]}, [line("atp", 0.5), {"method": "ldm", "why": "no"}], 1.0),
+        Measured({**asked, "diversity": [15, 2]}, [line("atp", 0.6), line("ldm", 0.5)], 1.0),
+        Measured({**asked, "diversity": [15, 3]}, [line("atp", 0.5), {"method": "ldm", "why": "no"}], 1.0),
     ]
-    points = Points(SharingPrivate().points({"shows": [["accuracy", "tree"]], "lead": True}, own))
+    shows = {"owners": [1], "shows": [["accuracy", "tree"]], "leads": True, "releases": True}
+    points = Points(SharingPrivate().points(shows, own))
     assert points.of("ATP", "Nursery, (c, l)") == pytest.approx({"(15, 2)": 60, "(15, 3)": 50})
     assert points.of("ATP over LDM", "mean lead, points") == pytest.approx({"Nursery, (c, l)": 10})
     kept = "Nursery, (c, l): runs with a release, %"
     assert points.of("LDM", kept) == {"(15, 3)": 0}
     assert points.of("ATP", kept) == {"(15, 3)": 100}
+
+
+def test_one_owner_and_ten_are_told_apart_where_both_are_asked_for():
+    own = [
+        Measured({"table": "adult", "owners": n, "diversity": [10, 2]}, [line(method, value)], 1.0)
+        for n, values in {1: (0.6, 0.5), 10: (0.5, 0.2)}.items()
+        for method, value in zip(("atp", "ldm"), values, strict=True)
+    ]
+    shows = {"owners": [1, 10], "shows": [["accuracy", "tree"]], "leads": True, "releases": False}
+    points = Points(SharingPrivate().points(shows, own))
+    assert points.panels() == ["Adult, (c, l)", "mean lead, points"]
+    assert points.of("LDM, ten owners", "Adult, (c, l)") == pytest.approx({"(10, 2)": 20})
+    leads = {name: points.of(f"ATP over LDM, {name}", "mean lead, points") for name in ("one owner", "ten owners")}
+    assert leads["one owner"] == pytest.approx({"Adult, (c, l)": 10})
+    assert leads["ten owners"] == pytest.approx({"Adult, (c, l)": 30})
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_leads_ask_for_nothing_that_the_figures_do_not(quick):
+    """Units are kept by their options: the same are measured once."""
+    leads, one, ten = (all_experiments()[f"tian12-{name}"].units(quick=quick) for name in ("leads", "fig14", "fig16"))
+    assert all(unit in one or unit in ten for unit in leads)
+
+
+def test_seconds_are_averaged_by_method_and_level():
+    own = [
+        Measured({"k": k, "run": run}, {"DMPD": 2.0 * run + k, "TDS": 0.1, "TDR": 0.2}, 1.0)
+        for run in (0, 1)
+        for k in (10, 20)
+    ]
+    points = Points(PartitioningSeconds().points({"levels": [10, 20], "runs": 2}, own))
+    assert points.series() == ["DMPD", "TDS", "TDR"]
+    assert points.of("DMPD") == {10: 11, 20: 21}
+    assert points.of("TDR") == pytest.approx({10: 0.2, 20: 0.2})
+
+
+def test_seconds_are_those_of_what_is_released(shoal_data):
+    study = read_study(shoal_data, "german")
+    assert partition(study, 10, 0, generations=2).release_.verdict.holds
+    assert len(specialize(study, 10)) == len(refine(study, 10)) == study.rows.n_rows
 
 
 def test_what_a_recipe_measures_with_is_named_with_all_that_it_imports():

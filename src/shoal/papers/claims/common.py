@@ -129,6 +129,25 @@ def bounds(
     return _part(inside, len(values), told, most=most)
 
 
+@check("total")
+def total(
+    points: Points,
+    *,
+    series: str,
+    places: Sequence[X],
+    low: float = -INFINITE,
+    high: float = INFINITE,
+    panel: str = "",
+) -> Outcome:
+    """The sum of a series over some places, all of which must be there, lies between two numbers."""
+    own = points.of(series, panel)
+    if any(x not in own for x in places):
+        return unmeasured()
+    found = sum(own[x] for x in places)
+    told = f"It is {found:.4g}."
+    return holds(told) if low <= found <= high else fails(told)
+
+
 @check("ends-lower")
 def ends_lower(
     points: Points, *, series: Sequence[str], first: X, panels: Sequence[str] | None = None, most: float = 1.0

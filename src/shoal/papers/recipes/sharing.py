@@ -26,6 +26,7 @@ GENERATORS = {
     "bagging-shares": "BAGGING by shares",
 }
 PUBLISHERS = {"atp": "ATP", "atp-hits": "ATP by hits", "ldm": "LDM", "opti": "OPTI", "ldd": "LDD"}
+OWNERS = {1: "one owner", 10: "ten owners"}
 MEASURES = {"accuracy": "accuracy", "class_match": "class match", "path_match": "path match", "cm": "CM"}
 # about how many seconds one fold with ten numbers of owners takes, and one requirement
 GENERATING = {"adult": 840.0, "nursery": 11.0, "car": 4.0, "cmc": 14.0}
@@ -103,9 +104,10 @@ class Sharing:
 class SharingPrivate:
     """What is learned from what one owner, or ten, publish under a requirement.
 
-    Parameters of experiments: `tables`, `folds`, `shares`, `passes` as of `sharing`; `owners` (one number); `diversity`
-    by table, a list of [c, l] and [l]; and what is shown: `shows`, a list of [measure, learner], and `lead`: whether to
-    show by how much ATP leads and which requirements each method keeps.
+    Parameters of experiments: `tables`, `folds`, `shares`, `passes` as of `sharing`; `owners`, a list: where it has
+    several numbers, series are told by them; `diversity` by table, a list of [c, l] and [l]; and what is shown:
+    `shows`, a list of [measure, learner], `leads`: whether to show by how much ATP leads, and `releases`: whether to
+    show which requirements each method keeps.
     """
 
     sources = (*Sharing.sources, "shoal.papers.sharing_private")
@@ -114,9 +116,10 @@ class SharingPrivate:
         """One pass of one fold of one table and requirement each."""
         for run in _runs(parameters):
             for asked in parameters["diversity"].get(run["table"], []):
-                options = {**run, "owners": parameters["owners"], "diversity": list(asked)}
-                weight = 2 + PUBLISHING[run["table"]] * run["share"] + (8 if parameters["owners"] > 1 else 0)
-                yield Unit(options, tables_of(run["table"]), weight)
+                for owners in parameters["owners"]:
+                    options = {**run, "owners": owners, "diversity": list(asked)}
+                    weight = 2 + PUBLISHING[run["table"]] * run["share"] + (8 if owners > 1 else 0)
+                    yield Unit(options, tables_of(run["table"]), weight)
 
     def measure(self, options: Parameters, data: Data) -> Any:
         """A line for each method and learner; where nothing can be published it says why."""
@@ -132,18 +135,20 @@ class SharingPrivate:
         pairs: list[tuple[tuple[Any, ...], float]] = []
         for each in measured:
             kind, x = _place(each.options["diversity"])
+            whose = f", {OWNERS[each.options['owners']]}" if len(parameters["owners"]) > 1 else ""
             for line in each.result:
                 for measure, learner in parameters["shows"]:
                     if measure in line and line.get("learner") == learner:
                         panel = f"{NAMES[each.options['table']]}, {kind}"
                         if len(parameters["shows"]) > 1:
                             panel += f", {LEARNERS[learner] if measure == 'accuracy' else MEASURES[measure]}"
-                        pairs.append(((panel, PUBLISHERS[line["method"]], x), 100 * line[measure]))
+                        pairs.append(((panel, PUBLISHERS[line["method"]], whose, x), 100 * line[measure]))
         found = _averages(pairs)
-        for (panel, method, x), value in found.items():
-            yield Point(method, x, value, panel)
-        if parameters["lead"]:
+        for (panel, method, whose, x), value in found.items():
+            yield Point(method + whose, x, value, panel)
+        if parameters["leads"]:
             yield from _leads(found)
+        if parameters["releases"]:
             yield from _kept(measured)
             yield from _broken(measured)
 
@@ -181,9 +186,9 @@ def _broken(measured: Sequence[Measured]) -> Iterator[Point]:
 def _leads(found: Mapping[tuple[Any, ...], float]) -> Iterator[Point]:
     """By how many points ATP leads each other method, averaged over the requirements that both keep."""
     gaps = _averages(
-        ((panel, method), found[panel, "ATP", x] - value)
-        for (panel, method, x), value in found.items()
-        if method != "ATP" and (panel, "ATP", x) in found and not panel.endswith(MEASURES["cm"])
+        ((panel, method, whose), found[panel, "ATP", whose, x] - value)
+        for (panel, method, whose, x), value in found.items()
+        if method != "ATP" and (panel, "ATP", whose, x) in found and not panel.endswith(MEASURES["cm"])
     )
-    for (panel, method), gap in gaps.items():
-        yield Point(f"ATP over {method}", panel, gap, "mean lead, points")
+    for (panel, method, whose), gap in gaps.items():
+        yield Point(f"ATP over {method}{whose}", panel, gap, "mean lead, points")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matatov, Rokach and Maimon (2010): Fig. 1 to 3 with Definitions 2 to 8, and Fig. 8."""
+"""Matatov, Rokach and Maimon (2010): Fig. 1 to 3 with Definitions 2 to 8, Fig. 8 and Fig. 13."""
 
 from __future__ import annotations
 
@@ -76,6 +76,19 @@ def nothing_to_release() -> Numbers:
         "accuracy of the empty partitioning, Fig. 1": _empty(fig1),
         "accuracy of the empty partitioning, Fig. 8": _empty(fig8),
     }
+
+
+@worked("dmpd-fig13")
+def let_in_by_suppression() -> Numbers:
+    """Four rows, all columns public: the best partitioning with relationship, before and after two values are gone."""
+    country, workclass = np.array([0, 0, 0, 0]), np.array([0, 1, 1, 0])
+    relationship = {"before": np.array([0, 1, 2, 0]), "after": np.array([0, 1, 1, 0])}  # after: a wife, a husband are ?
+    numbers = {}
+    for when, own in relationship.items():
+        levels = Levels([own, country, workclass], [3, 1, 2], np.zeros(4, dtype=np.int64), 1, range(3))
+        using = [each for each in _partitionings(3) if 0 not in each.left_out]
+        numbers[f"{when}: highest level of a partitioning with relationship"] = max(map(levels.partal, using))
+    return numbers
 
 
 def _partitionings(n: int) -> set[Partitioning]:
