@@ -29,8 +29,8 @@ PUBLISHERS = {"atp": "ATP", "atp-hits": "ATP by hits", "ldm": "LDM", "opti": "OP
 OWNERS = {1: "one owner", 10: "ten owners"}
 MEASURES = {"accuracy": "accuracy", "class_match": "class match", "path_match": "path match", "cm": "CM"}
 # about how many seconds one fold with ten numbers of owners takes, and one requirement
-GENERATING = {"adult": 840.0, "nursery": 11.0, "car": 4.0, "cmc": 14.0}
-PUBLISHING = {"adult": 17.0, "nursery": 2.0}
+GENERATING = {"adult": 460.0, "nursery": 3.0, "car": 1.0, "cmc": 3.0}
+PUBLISHING = {"adult": 6.0, "nursery": 1.0}
 Key = tuple[str, ...]
 
 
@@ -70,7 +70,7 @@ class Sharing:
         """One pass of one fold of one table each."""
         for run in _runs(parameters):
             options = {**run, "owners": list(parameters["owners"])}
-            weight = 2 + GENERATING[run["table"]] * run["share"] * len(parameters["owners"]) / 10
+            weight = 1 + GENERATING[run["table"]] * run["share"] * len(parameters["owners"]) / 10
             yield Unit(options, tables_of(run["table"]), weight)
 
     def measure(self, options: Parameters, data: Data) -> Any:
@@ -118,7 +118,7 @@ class SharingPrivate:
             for asked in parameters["diversity"].get(run["table"], []):
                 for owners in parameters["owners"]:
                     options = {**run, "owners": owners, "diversity": list(asked)}
-                    weight = 2 + PUBLISHING[run["table"]] * run["share"] + (8 if owners > 1 else 0)
+                    weight = 1 + PUBLISHING[run["table"]] * run["share"] * (5 if owners > 1 else 1)
                     yield Unit(options, tables_of(run["table"]), weight)
 
     def measure(self, options: Parameters, data: Data) -> Any:
