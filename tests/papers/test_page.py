@@ -16,7 +16,7 @@ from shoal.papers.page import page_html, write_page
 from shoal.papers.registry import Point, Points
 from shoal.papers.runner import Done
 from shoal.papers.store import Kept
-from shoal.papers.told import Told, by_paper, counts, cpu_seconds, told_versions, unmeasured
+from shoal.papers.told import Told, by_paper, counts, cpu_seconds, told_versions, unkept, unmeasured
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -133,6 +133,15 @@ def test_what_was_not_measured_is_counted_by_itself():
     assert unmeasured(told) == (2, 4)
     assert "; 2 more not measured" in page_html(told)
     assert "Not measured: 2 more claims and 4 more numbers." in page_markdown(told, "pictures")
+
+
+def test_what_does_not_hold_is_counted_by_how_much_of_it_does(done):
+    table = next(each for each in done if each.experiment.id == "dmpd-table1")
+    printed = Points([Point(own.series, own.x, own.value, own.panel) for own in table.experiment.published])
+    assert unkept([Told.of(replace(table, points=printed))]) == (
+        "1 depend, 0 do not hold (1 of them not by their paper's own numbers either)"
+    )
+    assert unkept([]) == "0 depend, 0 do not hold"
 
 
 def test_a_quick_run_is_said_to_be_one_everywhere(done):

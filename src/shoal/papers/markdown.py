@@ -20,7 +20,7 @@ from shoal.papers.told import (
     reasons,
     run_words,
     told_versions,
-    unborne,
+    unkept,
     unmeasured,
     where,
 )
@@ -32,11 +32,10 @@ def page_markdown(told: Sequence[Told], pictures: str) -> str:
     silent, alone = unmeasured(told)
     more = f" Not measured: {silent} more claims and {alone} more numbers." if silent or alone else ""
     quick = sum(bool(run_words(each)) for each in told)
-    borne = f", and {unborne(told)} of the others do not by their paper's own numbers either" if unborne(told) else ""
     parts = [
         f"# {TITLE}",
-        f"{hold} of {claims} claims hold{borne}; {near} of {numbers} published numbers are as near as their tolerance "
-        f"asks.{more}{f' {quick} of {len(told)} experiments are of a quick run.' if quick else ''}",
+        f"{hold} of {claims} claims hold, {unkept(told)}; {near} of {numbers} published numbers are as near as their "
+        f"tolerance asks.{more}{f' {quick} of {len(told)} experiments are of a quick run.' if quick else ''}",
     ]
     if agreement_svg(percentages(told)):
         parts.append(f"![Published numbers against ours]({pictures}/agreement.svg)")

@@ -27,7 +27,7 @@ from shoal.papers.told import (
     run_words,
     told_time,
     told_versions,
-    unborne,
+    unkept,
     unmeasured,
     where,
 )
@@ -109,10 +109,9 @@ def _summary_html(told: Sequence[Told]) -> str:
     measured = [each for each in told if each.done.points is not None]
     quick = sum(each.done.quick for each in measured)
     silent, alone = (f"; {number} more not measured" if number else "" for number in unmeasured(told))
-    borne = f"; {unborne(told)} others do not by their paper's own numbers either" if unborne(told) else ""
     facts = [
         ("experiments", f"{len(measured)} of {len(told)}", f"{quick} of them quick" if quick else "all of them whole"),
-        ("claims that hold", f"{hold} of {claims}", f"each is checked by a function of the numbers{borne}{silent}"),
+        ("claims that hold", f"{hold} of {claims}", f"{unkept(told)}{silent}"),
         ("published numbers", f"{near} of {numbers}", f"as near as their tolerance asks{alone}"),
         ("CPU time", told_time(cpu_seconds(measured)), "of all units, those that experiments share once"),
     ]

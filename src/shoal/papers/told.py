@@ -51,8 +51,14 @@ class Told:
 
 
 def percentages(told: Sequence[Told]) -> list[Beside]:
-    """Published numbers that are per cent."""
-    return [one for each in told if "%" in each.experiment.plot.y for one in each.beside]
+    """Published numbers that are per cent; panels that are not drawn have other units."""
+    return [
+        one
+        for each in told
+        if "%" in each.experiment.plot.y
+        for one in each.beside
+        if one.published.panel not in each.experiment.plot.undrawn
+    ]
 
 
 def counts(told: Iterable[Told]) -> tuple[int, int, int, int]:
@@ -71,9 +77,13 @@ def unmeasured(told: Iterable[Told]) -> tuple[int, int]:
     return claims, numbers
 
 
-def unborne(told: Iterable[Told]) -> int:
-    """How many claims hold neither here nor by the numbers that their own paper prints."""
-    return sum(one.unborne for each in told for one in each.judged)
+def unkept(told: Iterable[Told]) -> str:
+    """How many claims depend, how many do not hold, and how many of both do not by their paper's own numbers either."""
+    judged = [one for each in told for one in each.judged if one.outcome.verdict in UNKEPT]
+    depend = sum(one.outcome.verdict == "depends" for one in judged)
+    unborne = sum(one.unborne for one in judged)
+    said = f"{depend} depend, {len(judged) - depend} do not hold"
+    return said + (f" ({unborne} of them not by their paper's own numbers either)" if unborne else "")
 
 
 def reasons(one: Judged) -> str:
