@@ -4,7 +4,8 @@
 A result counts as long as these are the same: the recipe's name and the unit's options, the contents of the data files
 it reads, Shoal's version, and the code that measures (`measure` of the recipe, and the modules the recipe names as its
 sources; docstrings and comments do not matter). Miners may change between two versions without the results being
-measured again; so each file also has the fingerprint of the rest of Shoal's code, and a report says where it is another.
+measured again; so each file also has the fingerprint of the rest of Shoal's code, and a report says where that is
+another.
 """
 
 from __future__ import annotations
