@@ -73,11 +73,14 @@ def readme(text: str, told: list[Told]) -> str:
     """The README with a new table, and its counts of claims and numbers."""
     before, part = text.split(HEADING, 1)
     hold, claims, near, numbers = counts(told)
-    part = re.sub(r"Of \d+ claims \d+ hold", f"Of {claims} claims {hold} hold", part)
     depend = sum(one.outcome.verdict == "depends" for each in told for one in each.judged)
-    part = re.sub(r"and \d+ more", f"and {depend} more", part, count=1)
-    part = re.sub(r"\d+ of \d+ published", f"{near} of {numbers} published", part)
-    part = re.sub(r"(^\|.*\n)+", in_short(told).markdown() + "\n", part, count=1, flags=re.MULTILINE)
+    for old, new in (
+        (r"Of \d+ claims \d+ hold and \d+ more", f"Of {claims} claims {hold} hold and {depend} more"),
+        (r"\d+ of \d+ published", f"{near} of {numbers} published"),
+        (r"(^\|.*\n)+", in_short(told).markdown() + "\n"),
+    ):
+        part, found = re.subn(old, new, part, flags=re.MULTILINE)
+        assert found == 1, f"README has {found} places for {old!r}"
     return before + HEADING + part
 
 

@@ -155,8 +155,8 @@ def test_sharing_under_a_requirement_tells_leads_and_what_cannot_be_kept():
     assert points.of("ATP", "Nursery, (c, l)") == pytest.approx({"(15, 2)": 60, "(15, 3)": 50})
     assert points.of("ATP over LDM", "mean lead, points") == pytest.approx({"Nursery, (c, l)": 10})
     kept = "Nursery, (c, l): runs with a release, %"
-    assert points.of("LDM", kept) == {"(15, 3)": 0}
-    assert points.of("ATP", kept) == {"(15, 3)": 100}
+    assert points.of("LDM", kept) == {"(15, 2)": 100, "(15, 3)": 0}
+    assert points.of("ATP", kept) == {"(15, 2)": 100, "(15, 3)": 100}
 
 
 def test_one_owner_and_ten_are_told_apart_where_both_are_asked_for():

@@ -197,6 +197,7 @@ def _result(done: Done) -> dict[str, Any]:
 
 def _say(done: Done) -> None:
     from shoal.papers.judge import compare, judge
+    from shoal.papers.told import reasons
 
     if done.points is None:
         output.say(f"{done.experiment.id}: {done.measured} of {done.units} units measured")
@@ -210,6 +211,8 @@ def _say(done: Done) -> None:
     for each in judge(done.experiment, done.points):
         output.say(f"  {each.outcome.verdict}: {each.claim.says}", styles[each.outcome.verdict])
         output.say(f"      {each.outcome.sentence}")
+        if reasons(each):
+            output.say(f"      Why: {reasons(each)}")
 
 
 @papers.command()

@@ -136,7 +136,7 @@ def source_sha256() -> str:
     for path in sorted(root.rglob("*.py")):
         name = path.relative_to(root)
         if name.parts[0] not in ("papers", "cli", "report"):
-            whole.update(str(name).encode() + path.read_bytes())
+            whole.update(f"{name} {bare_code(path.read_text(encoding='utf-8'))}".encode())
     return whole.hexdigest()
 
 

@@ -83,7 +83,7 @@ def unkept(told: Iterable[Told]) -> str:
     depend = sum(one.outcome.verdict == "depends" for one in judged)
     unborne = sum(one.unborne for one in judged)
     said = f"{depend} depend, {len(judged) - depend} do not hold"
-    return said + (f" ({unborne} of them not by their paper's own numbers either)" if unborne else "")
+    return said + (f"; {unborne} of these {len(judged)} do not by their paper's own numbers either" if unborne else "")
 
 
 def reasons(one: Judged) -> str:
@@ -150,7 +150,7 @@ def in_short(told: Sequence[Told]) -> Grid:
         if own.recipe == EXAMPLES:
             rows.setdefault((own.paper, "examples"), ("", []))[1].append(each)
         else:
-            rows[own.paper, own.place] = own.claim, [each]
+            rows[own.paper, own.place] = own.claim, [*rows.get((own.paper, own.place), ("", []))[1], each]
     cells = []
     for (paper, place), (claim, group) in rows.items():
         hold, claims, near, numbers = counts(group)
@@ -176,14 +176,8 @@ def how(each: Told) -> list[tuple[str, str]]:
         ("Split", own.split),
         ("Seeds", own.seeds),
         ("Settings", asked + "."),
-        ("Measured", f"{units}, {told_time(done.seconds)} of CPU{_others(done)}."),
+        ("Measured", f"{units}, {told_time(done.seconds)} of CPU."),
     ]
-
-
-def _others(done: Done) -> str:
-    """Whether Shoal's code was another when something was measured."""
-    other = sum(each.source != source_sha256() for each in done.kept)
-    return f"; {other} of them when Shoal's code was not yet what it is now" if other else ""
 
 
 def _plain(value: object) -> str:
@@ -204,10 +198,12 @@ def told_time(seconds: float) -> str:
 
 
 def told_versions(told: Sequence[Told]) -> list[str]:
-    """The versions of everything that measured, one line for each set of them, with how many units it measured."""
-    found = {
-        kept.key: ", ".join(f"{name} {number}" for name, number in kept.versions.items())
-        for each in told
-        for kept in each.done.kept
-    }
-    return [f"{versions} ({units:,} units)" for versions, units in Counter(found.values()).most_common()]
+    """The versions of everything that measured, one line for each set of them, with how many units it measured.
+
+    Where the code that recipes call was another then, as in a working copy, the last line says so.
+    """
+    every = {kept.key: kept for each in told for kept in each.done.kept}
+    found = Counter(", ".join(f"{name} {number}" for name, number in kept.versions.items()) for kept in every.values())
+    other = sum(kept.source != source_sha256() for kept in every.values())
+    said = f"{other:,} of {len(every):,} units were measured when Shoal's code was not yet what it is now"
+    return [*(f"{versions} ({units:,} units)" for versions, units in found.most_common()), *([said] if other else [])]

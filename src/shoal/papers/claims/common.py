@@ -30,7 +30,7 @@ def as_published(points: Points, *, series: Sequence[str] | None = None, places:
     far = worst[1] - worst[0].value
     told = f"{near} of {len(pairs)} numbers are as near as asked; the farthest is {far:+.4g} off."
     if far == 0:
-        told = "It is as printed." if len(pairs) == 1 else f"All {len(pairs)} numbers are as printed."
+        told = "It is as printed." if len(pairs) == 1 else f"The {len(pairs)} numbers are as printed."
     return _part(near, len(pairs), told)
 
 
@@ -114,18 +114,21 @@ def bounds(
     most: float = 1.0,
 ) -> Outcome:
     """Every value of some series, or at some places of them, lies between two numbers."""
-    values = [
-        value
+    found = [
+        (x, value)
         for panel in _panels(points, panels)
         for name in series
         for x, value in points.of(name, panel).items()
         if places is None or x in places
     ]
-    if not values:
+    if not found:
         return unmeasured()
+    values = [value for _, value in found]
     inside = sum(low <= value <= high for value in values)
     told = f"{inside} of {len(values)} values are; they run from {min(values):.4g} to {max(values):.4g}."
-    told = f"It is {values[0]:.4g}." if len(values) == 1 else told
+    if len(values) == 1:
+        where = f" ({found[0][0]})" if isinstance(found[0][0], str) else ""
+        told = f"It is {values[0]:.4g}{where}."
     return _part(inside, len(values), told, most=most)
 
 

@@ -19,9 +19,10 @@ def beats_baseline(points: Points, *, series: str, tables: Sequence[str]) -> Out
     for panel in points.panels():
         if panel.split(",")[0] in tables:
             own = points.of(series, panel)
-            if "baseline" not in own:
+            levels = [value for x, value in own.items() if x not in ("baseline", 1)]
+            if "baseline" not in own or not levels:
                 continue
-            best = max(value for x, value in own.items() if x not in ("baseline", 1))
+            best = max(levels)
             told = f"{panel} {own['baseline']:.2f} to {best:.2f}"
             (above if best > own["baseline"] else below).append(told)
     if not above and not below:
