@@ -29,6 +29,9 @@ def test_every_claim_that_does_not_hold_is_explained():
     assert all(" Why: " in sentence for verdict, sentence in found if verdict != "holds")
     hold = sum(verdict == "holds" for verdict, _ in found)
     assert f"{hold} of {len(found)} claims hold" in text
+    depend = sum(verdict == "depends" for verdict, _ in found)
+    readme = " ".join((PAGE.parents[2] / "README.md").read_text(encoding="utf-8").split())
+    assert f"Of {len(found)} claims {hold} hold and {depend} more" in readme
 
 
 def test_its_pictures_are_there():

@@ -14,11 +14,13 @@ from shoal.papers.told import (
     by_paper,
     caption,
     counts,
+    cpu_seconds,
     how,
     in_short,
     percentages,
     reasons,
     run_words,
+    told_time,
     told_versions,
     unkept,
     unmeasured,
@@ -45,7 +47,11 @@ def page_markdown(told: Sequence[Told], pictures: str) -> str:
         if own:
             parts += [f"## {name}", f"{citation}."]
             parts += [part for each in own for part in _experiment_markdown(each, pictures)]
-    parts += ["## Measured with", "\n".join(f"- {each}" for each in told_versions(told))]
+    measured = [
+        *told_versions(told),
+        f"{told_time(cpu_seconds(told))} of CPU in all, what experiments share counted once",
+    ]
+    parts += ["## Measured with", "\n".join(f"- {each}" for each in measured)]
     return "\n\n".join(parts) + "\n"
 
 
